@@ -7,8 +7,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int16Type, Int64Type};
+use arrow_array::types::{
+    Date32Type, Decimal128Type, Float64Type, Int8Type, Int16Type, Int64Type,
+    TimestampMillisecondType,
+};
 use arrow_array::{Array, RecordBatch, RecordBatchReader};
+use arrow_schema::{DataType, TimeUnit};
 use bytes::Bytes;
 use hbase_files::{FileTree, LocalTree, RootDirectory, TableScan};
 use hfile_arrow::{
@@ -492,11 +496,12 @@ fn splits_from_bytes_have_the_batches_of_the_scan() {
 
 #[test]
 fn splits_of_an_hfile_have_its_cells() {
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/hfile/p01-prefix-lz4-row.hfile");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../tests/data/hfile/p01-prefix-lz4-row.hfile");
     let tree: Arc<dyn FileTree> = Arc::new(LocalTree);
     let scan = BatchScan::cells().raw(true);
-    let expected = cells_of(&collect(scan.hfile(&golden("p01-prefix-lz4-row.hfile")).expect("sound")));
+    let expected =
+        cells_of(&collect(scan.hfile(&golden("p01-prefix-lz4-row.hfile")).expect("sound")));
     let splits = scan.hfile_splits(&tree, &path, Some(3000)).expect("sound");
     assert!(splits.len() > 3, "{} splits", splits.len());
     let mut found = Vec::new();
@@ -505,4 +510,68 @@ fn splits_of_an_hfile_have_its_cells() {
         found.extend(cells_of(&collect(sent.expect("just written").open().expect("sound"))));
     }
     assert!(found == expected);
+}
+
+#[test]
+fn values_of_each_type_have_their_arrow_type() {
+    let decimal = ValueType::from_name("decimal(10,2)").expect("a type");
+    let cases = [
+        ("int8", ValueType::Int8, b"\xfe".to_vec(), "-2"),
+        (
+            "timestamp",
+            ValueType::Timestamp,
+            1_500_i64.to_be_bytes().to_vec(),
+            "1970-01-01T00:00:01.500Z",
+        ),
+        ("date", ValueType::Date, 1_i32.to_be_bytes().to_vec(), "1970-01-02"),
+        ("decimal", decimal, b"\0\0\0\x01\x0f".to_vec(), "1.50"),
+    ];
+    let cells: Vec<_> = cases.iter().map(|(name, _, value, _)| (name.as_bytes(), value)).collect();
+    let mut cells: Vec<_> =
+        cells.iter().map(|(name, value)| put(b"row1", name, 5, value)).collect();
+    cells.sort_by(|one, other| one.qualifier.cmp(other.qualifier));
+    let reader = file(cells);
+    let columns = cases
+        .iter()
+        .map(|(name, value_type, ..)| PivotColumn::new("f", name).value_type(*value_type));
+    let batch = collect(BatchScan::pivot(columns).hfile(&reader).expect("sound")).remove(0);
+    for (index, (name, _, _, expected)) in cases.iter().enumerate() {
+        let column = batch.column(index + 1);
+        let text = match column.data_type() {
+            DataType::Int8 => column.as_primitive::<Int8Type>().value(0).to_string(),
+            DataType::Timestamp(TimeUnit::Millisecond, Some(zone)) if &**zone == "UTC" => {
+                let millis = column.as_primitive::<TimestampMillisecondType>().value(0);
+                assert_eq!(millis, 1_500);
+                (*expected).to_owned()
+            }
+            DataType::Date32 => {
+                assert_eq!(column.as_primitive::<Date32Type>().value(0), 1);
+                (*expected).to_owned()
+            }
+            DataType::Decimal128(10, 2) => {
+                column.as_primitive::<Decimal128Type>().value_as_string(0)
+            }
+            other => panic!("{name} is {other}"),
+        };
+        assert_eq!(text, *expected, "{name}");
+    }
+}
+
+#[test]
+fn a_bad_value_can_become_null_and_is_counted() {
+    let rows: [&[u8]; 3] = [b"1234", b"12345678", b""];
+    let names: [&[u8]; 3] = [b"row1", b"row2", b"row3"];
+    let reader = file(names.iter().zip(rows).map(|(name, value)| put(name, b"q", 5, value)));
+    let column = PivotColumn::new("f", "q").value_type(ValueType::Int64);
+    let scan = BatchScan::pivot([column]).times(true);
+    let error = scan.hfile(&reader).expect("sound").find_map(Result::err).expect("four bytes");
+    assert!(error.to_string().starts_with("row row1, column f:q: 4 bytes are no int64"), "{error}");
+    let mut batches = scan.bad_values_as_null(true).hfile(&reader).expect("sound");
+    let batch = collect(&mut batches).remove(0);
+    let values: Vec<_> = batch.column(1).as_primitive::<Int64Type>().iter().collect();
+    assert_eq!(values, [None, Some(i64::from_be_bytes(*b"12345678")), None]);
+    assert_eq!((batch.column(2).null_count(), batches.bad_values()), (0, 2));
+    let keys = BatchScan::pivot([PivotColumn::new("f", "q")]).row_type(ValueType::Int64);
+    let mut batches = keys.bad_values_as_null(true).hfile(&reader).expect("sound");
+    assert!(batches.any(|batch| batch.is_err()), "a row key is never null");
 }

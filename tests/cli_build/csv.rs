@@ -307,7 +307,7 @@ fn options_for_unknown_columns_are_wrong_usage() {
         ),
         (&["--row", "k", "--column", "x=f:v"], "columns f:v and x both map to f:v"),
         (&["--row", "k", "--column", "x"], "NAME=FAMILY:QUALIFIER"),
-        (&["--row", "k", "--type", "f:v=int"], "types are string, int16"),
+        (&["--row", "k", "--type", "f:v=int"], "types are string, int8, int16"),
         (&["--row", "k", "--separator", "ab"], "expected one byte"),
         (&["--row", "k", "--separator", "\""], "the same byte"),
         (&["--row", "k", "--ignore", "f:v,x"], "no column becomes a cell"),

@@ -98,6 +98,14 @@ impl BatchBuilder {
         Ok(full)
     }
 
+    /// Returns the number of values that became null so far, because they are not of their column's type.
+    pub const fn bad_values(&self) -> u64 {
+        match &self.contents {
+            Contents::Cells(_) => 0,
+            Contents::Pivot(builder) => builder.bad_values(),
+        }
+    }
+
     /// Returns the bytes of the cells that no batch has yet, about as in memory.
     pub const fn pending_bytes(&self) -> usize {
         match &self.contents {

@@ -62,7 +62,7 @@ pub struct BatchScan {
 #[derive(Clone, Debug)]
 pub(crate) enum Form {
     Cells(Vec<CellColumn>),
-    Pivot { columns: Vec<PivotColumn>, times: bool, all_rows: bool },
+    Pivot { columns: Vec<PivotColumn>, times: bool, all_rows: bool, bad_as_null: bool },
 }
 
 impl BatchScan {
@@ -93,7 +93,7 @@ impl BatchScan {
         let selection = columns.iter().fold(TableScan::default().versions(1), |scan, column| {
             scan.column(&column.family, &column.qualifier)
         });
-        let form = Form::Pivot { columns, times: false, all_rows: false };
+        let form = Form::Pivot { columns, times: false, all_rows: false, bad_as_null: false };
         Self { selection, ..Self::new(form) }
     }
 
@@ -124,6 +124,18 @@ impl BatchScan {
     pub const fn all_rows(mut self, wanted: bool) -> Self {
         if let Form::Pivot { all_rows, .. } = &mut self.form {
             *all_rows = wanted;
+        }
+        self
+    }
+
+    /// In a pivot: a value that is not of its column's type becomes null, and is counted by
+    /// [`Batches::bad_values`]. Default: an error, [`Error::Value`].
+    ///
+    /// The column of times has the time of such a value. A row key of another type is an error. No effect in a scan
+    /// of cells.
+    pub const fn bad_values_as_null(mut self, wanted: bool) -> Self {
+        if let Form::Pivot { bad_as_null, .. } = &mut self.form {
+            *bad_as_null = wanted;
         }
         self
     }
@@ -219,12 +231,13 @@ impl BatchScan {
     pub fn builder(&self) -> Result<BatchBuilder> {
         let contents = match &self.form {
             Form::Cells(columns) => Contents::Cells(CellsBuilder::new(columns, self.row_type)),
-            Form::Pivot { columns, times, .. } => {
+            Form::Pivot { columns, times, bad_as_null, .. } => {
                 if self.selection.raw || self.selection.versions != 1 {
                     let what = "a pivot shows one version of each column, and no deleted cells";
                     return Err(Error::Invalid(what.to_owned()));
                 }
-                Contents::Pivot(PivotBuilder::new(columns, *times, self.row_type)?)
+                let builder = PivotBuilder::new(columns, *times, self.row_type)?;
+                Contents::Pivot(builder.bad_as_null(*bad_as_null))
             }
         };
         Ok(BatchBuilder::new(contents, self.rows_max, self.bytes_max))

@@ -185,6 +185,8 @@ struct FormMessage {
     rows_max: u64,
     #[prost(uint64, tag = "8")]
     bytes_max: u64,
+    #[prost(bool, tag = "9")]
+    bad_as_null: bool,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -200,7 +202,7 @@ struct ColumnMessage {
 impl SplitMessage {
     fn new(scan: &BatchScan, split: Vec<u8>) -> Self {
         let mut form = FormMessage {
-            row_type: scan.row_type.name().to_owned(),
+            row_type: scan.row_type.to_string(),
             rows_max: scan.rows_max as u64,
             bytes_max: scan.bytes_max as u64,
             ..FormMessage::default()
@@ -209,14 +211,15 @@ impl SplitMessage {
             Form::Cells(parts) => {
                 form.parts = parts.iter().map(|part| part.name().to_owned()).collect();
             }
-            Form::Pivot { columns, times, all_rows } => {
+            Form::Pivot { columns, times, all_rows, bad_as_null } => {
                 let column = |column: &PivotColumn| ColumnMessage {
                     family: column.family.clone(),
                     qualifier: column.qualifier.clone(),
-                    value_type: column.value_type.name().to_owned(),
+                    value_type: column.value_type.to_string(),
                 };
                 form.columns = columns.iter().map(column).collect();
                 (form.is_pivot, form.times, form.all_rows) = (true, *times, *all_rows);
+                form.bad_as_null = *bad_as_null;
             }
         }
         Self { split, form: Some(form) }
@@ -246,7 +249,8 @@ impl FormMessage {
                 Ok(PivotColumn { family, qualifier, value_type })
             };
             let columns = self.columns.into_iter().map(column).collect::<Result<_, String>>()?;
-            Form::Pivot { columns, times: self.times, all_rows: self.all_rows }
+            let Self { times, all_rows, bad_as_null, .. } = self;
+            Form::Pivot { columns, times, all_rows, bad_as_null }
         } else {
             let part = |name: &String| {
                 CellColumn::from_name(name).ok_or_else(|| format!("it has a column {name:?}"))

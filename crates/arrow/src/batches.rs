@@ -38,6 +38,13 @@ impl Batches {
         self.source.trace()
     }
 
+    /// Returns the number of values so far that are null because they are not of their column's type.
+    ///
+    /// Zero unless the scan has [`bad_values_as_null`](crate::BatchScan::bad_values_as_null).
+    pub const fn bad_values(&self) -> u64 {
+        self.builder.bad_values()
+    }
+
     /// Returns what the scan has left out so far, because it is damaged or missing.
     ///
     /// Empty unless the scan of a table [skips](hbase_files::TableScan::skip_damaged) damage.

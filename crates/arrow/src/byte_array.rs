@@ -1,4 +1,4 @@
-//! Arrays of text and bytes, in all of Arrow's layouts.
+//! Arrays of text and bytes, in all of Arrow's layouts and with dictionaries.
 
 use arrow_array::cast::AsArray;
 use arrow_array::{
@@ -17,6 +17,8 @@ pub(crate) enum ByteArray {
     LargeBinary(LargeBinaryArray),
     BinaryView(BinaryViewArray),
     FixedSizeBinary(FixedSizeBinaryArray),
+    /// Indexes of the values of another array; of null, any index.
+    Dictionary(Vec<usize>, Box<ByteArray>),
 }
 
 impl ByteArray {
@@ -32,13 +34,22 @@ impl ByteArray {
             DataType::FixedSizeBinary(_) => {
                 Self::FixedSizeBinary(array.as_fixed_size_binary().clone())
             }
+            // Without values there is nothing to refer to: all keys are null.
+            DataType::Dictionary(..) if !array.as_any_dictionary().values().is_empty() => {
+                let dictionary = array.as_any_dictionary();
+                let values = Self::new(dictionary.values())?;
+                Self::Dictionary(dictionary.normalized_keys(), Box::new(values))
+            }
             _ => return None,
         })
     }
 
     /// Whether the array has text, and not bytes.
-    pub(crate) const fn is_text(&self) -> bool {
-        matches!(self, Self::Utf8(_) | Self::LargeUtf8(_) | Self::Utf8View(_))
+    pub(crate) fn is_text(&self) -> bool {
+        match self {
+            Self::Dictionary(_, values) => values.is_text(),
+            _ => matches!(self, Self::Utf8(_) | Self::LargeUtf8(_) | Self::Utf8View(_)),
+        }
     }
 
     /// Returns the bytes of a value, those of text in UTF-8; of null, any bytes.
@@ -52,6 +63,7 @@ impl ByteArray {
             Self::LargeBinary(array) => array.value(index),
             Self::BinaryView(array) => array.value(index),
             Self::FixedSizeBinary(array) => array.value(index),
+            Self::Dictionary(keys, values) => values.value(keys[index]),
         }
     }
 }

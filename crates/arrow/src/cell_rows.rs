@@ -2,9 +2,9 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use arrow_array::{Array, Int64Array, RecordBatch};
+use arrow_array::{Array, Int64Array, RecordBatch, StringArray};
 use arrow_buffer::NullBuffer;
-use sstable::{CellRef, CellType, SequenceId, Timestamp};
+use sstable::{CellRef, CellType, SequenceId, Timestamp, quoted};
 
 use crate::byte_array::ByteArray;
 use crate::columns::CellColumn;
@@ -75,6 +75,11 @@ impl CellRows {
         })
     }
 
+    /// Returns the row of a cell; `None` if it is null.
+    pub fn row(&self, index: usize) -> Option<&[u8]> {
+        self.row.value(index)
+    }
+
     /// Returns a cell. Its row and its family are not checked.
     ///
     /// # Errors
@@ -115,10 +120,7 @@ impl CellRows {
             return Ok(CellType::Put);
         };
         let known = CellType::ALL.into_iter().find(|known| known.name().as_bytes() == name);
-        known.ok_or_else(|| {
-            let name = String::from_utf8_lossy(name);
-            format!("column \"type\": unknown cell type {name:?}")
-        })
+        known.ok_or_else(|| format!("column \"type\": unknown cell type {}", quoted(name)))
     }
 
     fn sequence_id(&self, index: usize) -> Result<SequenceId, String> {
@@ -143,6 +145,13 @@ struct Bytes {
 impl Bytes {
     fn find(batch: &RecordBatch, part: CellColumn) -> Result<Option<Self>, String> {
         let Some(array) = batch.column_by_name(part.name()) else { return Ok(None) };
+        if array.logical_null_count() == array.len() {
+            let all_null = StringArray::new_null(array.len());
+            return Ok(Some(Self {
+                nulls: all_null.logical_nulls(),
+                array: ByteArray::Utf8(all_null),
+            }));
+        }
         let bytes = ByteArray::new(array).ok_or_else(|| {
             let (name, found) = (part.name(), array.data_type());
             format!("column {name:?}: values of type {found}, expected bytes or text")

@@ -2,8 +2,9 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
-use arrow_schema::{DataType, Field};
+use arrow_schema::{DataType, Field, TimeUnit};
 use sstable::{ValueType, escape, unescape};
 
 /// A part of a cell: a column of a batch that has one row for each cell.
@@ -143,16 +144,27 @@ impl fmt::Display for PivotColumn {
     }
 }
 
+/// Returns the name of the time zone of timestamps.
+pub(crate) fn utc() -> Arc<str> {
+    "UTC".into()
+}
+
 /// Returns Arrow's type of values of a type.
-pub(crate) const fn data_type(value_type: ValueType) -> DataType {
+pub(crate) fn data_type(value_type: ValueType) -> DataType {
     match value_type {
         ValueType::String => DataType::Utf8,
+        ValueType::Int8 => DataType::Int8,
         ValueType::Int16 => DataType::Int16,
         ValueType::Int32 => DataType::Int32,
         ValueType::Int64 => DataType::Int64,
         ValueType::Float32 => DataType::Float32,
         ValueType::Float64 => DataType::Float64,
         ValueType::Bool => DataType::Boolean,
+        ValueType::Timestamp => DataType::Timestamp(TimeUnit::Millisecond, Some(utc())),
+        ValueType::Date => DataType::Date32,
+        ValueType::Decimal(decimal) => {
+            DataType::Decimal128(decimal.precision(), decimal.scale().cast_signed())
+        }
         ValueType::BinaryHex => DataType::Binary,
     }
 }

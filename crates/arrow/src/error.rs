@@ -31,7 +31,7 @@ pub enum Error {
         /// The length of the value.
         len: usize,
         /// The name of the type.
-        type_name: &'static str,
+        type_name: String,
     },
     /// The options contradict each other, or a cell does not fit in a batch.
     #[error("{0}")]
@@ -71,7 +71,7 @@ impl Error {
     /// Returns the error of a value that is not of its type.
     pub(crate) fn value(row: &[u8], part: String, value: &[u8], value_type: ValueType) -> Self {
         let (row, len) = (sstable::escape(row).to_string(), value.len());
-        Self::Value { row, part, len, type_name: value_type.name() }
+        Self::Value { row, part, len, type_name: value_type.to_string() }
     }
 }
 

@@ -35,7 +35,7 @@
 //!
 //! HBase does not store the types of values. [`PivotColumn`] takes one of [`sstable::ValueType`], the
 //! types of `hfile build --type`; a value that is not of its type is an error that names the row and
-//! the column, never a null.
+//! the column, unless [`BatchScan::bad_values_as_null`] is set.
 //!
 //! The opposite way, [`CellRows`] has the cells of a batch, [`ValueArray`] the values of a column as the bytes that
 //! HBase stores, and [`TimeColumn`] its timestamps. [`ParquetInput`] reads batches. The crate `hfile-transfer` makes

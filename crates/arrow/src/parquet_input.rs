@@ -9,13 +9,15 @@ use arrow_schema::SchemaRef;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::Compression;
-use parquet::file::metadata::RowGroupMetaData;
+use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use sstable::FileName;
 
 use crate::{Error, Result};
 
-/// The rows of a batch.
-const BATCH_ROWS: usize = 4096;
+/// The maximum number of rows of a batch.
+const BATCH_ROWS_MAX: i64 = 4096;
+/// About how many bytes a batch has, if its rows have more than those of [`BATCH_ROWS_MAX`].
+const BATCH_BYTES: i64 = 16 << 20;
 
 /// An open Parquet file, uncompressed or compressed with SNAPPY, GZIP or LZ4; with the feature `parquet-zstd` also ZSTD.
 ///
@@ -70,7 +72,7 @@ impl ParquetInput {
         for chunk in chunks {
             check_compression(&name, chunk.compression())?;
         }
-        Ok(Self { name, builder: builder.with_batch_size(BATCH_ROWS) })
+        Ok(Self { name, builder })
     }
 
     /// Returns the schema of all columns.
@@ -96,8 +98,11 @@ impl ParquetInput {
         let roots: Vec<_> =
             fields.filter(|(_, field)| wanted(field.name())).map(|(index, _)| index).collect();
         let columns = ProjectionMask::roots(self.builder.parquet_schema(), roots);
+        let groups = self.builder.metadata().row_groups().iter();
+        let rows = groups.map(|group| batch_rows(group, &columns)).min().unwrap_or(BATCH_ROWS_MAX);
+        let rows = usize::try_from(rows).expect("a small number");
         let name = self.name;
-        let reader = self.builder.with_projection(columns).build();
+        let reader = self.builder.with_batch_size(rows).with_projection(columns).build();
         Ok(Box::new(reader.map_err(|source| Error::ReadParquet { file: name, source })?))
     }
 }
@@ -106,6 +111,20 @@ impl fmt::Debug for ParquetInput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ParquetInput").field("name", &self.name).finish_non_exhaustive()
     }
+}
+
+/// Returns how many rows of a row group have about the bytes of a batch, on average.
+fn batch_rows(group: &RowGroupMetaData, columns: &ProjectionMask) -> i64 {
+    let chunks = group.columns().iter().enumerate();
+    let wanted = chunks.filter(|(index, _)| columns.leaf_included(*index)).map(|(_, chunk)| chunk);
+    // A dictionary has each value once. The size of all values is stated by newer writers only.
+    let len = |chunk: &ColumnChunkMetaData| {
+        let values = chunk.unencoded_byte_array_data_bytes().unwrap_or(0);
+        chunk.uncompressed_size().max(values)
+    };
+    let bytes = wanted.map(len).fold(0_i64, i64::saturating_add);
+    let width = (bytes / group.num_rows().max(1)).max(1);
+    (BATCH_BYTES / width).clamp(1, BATCH_ROWS_MAX)
 }
 
 fn check_compression(file: &FileName, found: Compression) -> Result<()> {
@@ -135,6 +154,31 @@ mod tests {
 
     use super::*;
     use crate::{BatchScan, ParquetCompression, ParquetFile};
+
+    /// Else a batch would have 4,096 values of any size, in memory and in an array of at most 2 GiB.
+    #[test]
+    fn batches_of_wide_rows_have_fewer_rows() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("cells.parquet");
+        let mut builder = BatchScan::cells().builder().unwrap();
+        for row in 0..100_u8 {
+            let value = vec![row; 1 << 20];
+            builder.append(&CellRef::put(&[row], b"f", b"q", Timestamp::new(1), &value)).unwrap();
+        }
+        let (sink, name) = (File::create(&path).unwrap(), FileName::new("cells"));
+        let schema = builder.schema().clone();
+        let mut file = ParquetFile::new(sink, name, schema, ParquetCompression::Snappy).unwrap();
+        file.write(&builder.flush().unwrap().unwrap()).unwrap();
+        file.finish().unwrap();
+        let rows_of = |wanted: &'static str| {
+            let batches = ParquetInput::open(&path).unwrap().batches(|name| name == wanted);
+            let rows = batches.unwrap().map(|batch| batch.unwrap().num_rows());
+            rows.collect::<Vec<_>>()
+        };
+        let rows = rows_of("value");
+        assert!(rows.iter().all(|rows| (1..=16).contains(rows)), "{rows:?}");
+        assert_eq!((rows.iter().sum::<usize>(), rows_of("row")), (100, vec![100]));
+    }
 
     /// Else a file whose footer states no rows would be read as an empty one.
     #[test]

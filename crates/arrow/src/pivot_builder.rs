@@ -34,6 +34,10 @@ pub(crate) struct PivotBuilder {
     has_row: bool,
     rows: usize,
     bytes: usize,
+    /// Whether a value that is not of its column's type becomes null, in place of an error.
+    bad_as_null: bool,
+    /// The number of such values.
+    bad_values: u64,
 }
 
 /// The builder of one column, and of its times if they are wanted.
@@ -86,7 +90,20 @@ impl PivotBuilder {
             has_row: false,
             rows: 0,
             bytes: 0,
+            bad_as_null: false,
+            bad_values: 0,
         })
+    }
+
+    /// Sets whether a value that is not of its column's type becomes null.
+    pub(crate) const fn bad_as_null(mut self, wanted: bool) -> Self {
+        self.bad_as_null = wanted;
+        self
+    }
+
+    /// Returns the number of values that became null so far, because they are not of their column's type.
+    pub(crate) const fn bad_values(&self) -> u64 {
+        self.bad_values
     }
 
     pub(crate) const fn schema(&self) -> &SchemaRef {
@@ -130,10 +147,17 @@ impl PivotBuilder {
             let column = &column.column;
             return Err(Error::Internal(format!("two versions of {column} in a pivoted row")));
         }
-        column.values.append(cell.value).map_err(|value_type| {
-            let name = format!("column {}", column.column);
-            Error::value(cell.row, name, cell.value, value_type)
-        })?;
+        match column.values.append(cell.value) {
+            Ok(()) => {}
+            Err(_) if self.bad_as_null => {
+                column.values.append_null();
+                self.bad_values += 1;
+            }
+            Err(value_type) => {
+                let name = format!("column {}", column.column);
+                return Err(Error::value(cell.row, name, cell.value, value_type));
+            }
+        }
         if let Some(times) = &mut column.times {
             times.append_value(cell.timestamp.get());
         }

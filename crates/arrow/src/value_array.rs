@@ -4,11 +4,12 @@
 //! |------------------------------|----------------|-------------------------------------------------------|
 //! | text                         | `string`       | parsed, as a field of CSV                             |
 //! | bytes                        | `binary-hex`   | only `binary-hex` and `string`: the bytes as they are |
-//! | int16, int32, int64          | the same type  | the number, if it is of the type                      |
+//! | int8, int16, int32, int64    | the same type  | the number, if it is of the type                      |
 //! | float32, float64, boolean    | the same type  | the same                                              |
-//! | int8, unsigned, decimal      | an error       | the same                                              |
-//! | timestamp                    | an error       | `int64`: milliseconds since 1970; `string`: ISO 8601  |
-//! | date                         | an error       | `int32`: days since 1970; `int64`, `string` as above  |
+//! | decimal                      | `decimal`      | the same; `decimal` keeps the scale of the array      |
+//! | unsigned                     | an error       | the same                                              |
+//! | timestamp                    | an error       | `timestamp`, `int64`: milliseconds since 1970; `string`: ISO 8601 |
+//! | date                         | `date`         | `date`, `int32`: days since 1970; `timestamp`, `int64`, `string` as above |
 //!
 //! An array with a dictionary counts as an array of the dictionary's values. Arrays of lists and structs, and
 //! others, are errors.
@@ -27,7 +28,7 @@ use arrow_array::{
 };
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
-use sstable::ValueType;
+use sstable::{DecimalType, ValueType};
 
 use crate::byte_array::ByteArray;
 use crate::calendar;
@@ -161,6 +162,9 @@ impl Values {
             Self::Null => Some(T::String),
             Self::Bytes(array) => Some(if array.is_text() { T::String } else { T::BinaryHex }),
             Self::Bool(_) => Some(T::Bool),
+            Self::Int8(_) => Some(T::Int8),
+            Self::Date(_) => Some(T::Date),
+            Self::Decimal128(_) | Self::Decimal256(_) => decimal_type(found),
             Self::Int16(_) => Some(T::Int16),
             Self::Int32(_) => Some(T::Int32),
             Self::Int64(_) => Some(T::Int64),
@@ -170,10 +174,7 @@ impl Values {
         };
         let Some(given) = given else {
             let choice = match self {
-                Self::Time(_) => "int64 for milliseconds since 1970, or string for text",
-                Self::Date(_) => {
-                    "int32 for days since 1970, int64 for milliseconds, or string for text"
-                }
+                Self::Time(_) => "timestamp for milliseconds since 1970, or string for text",
                 Self::Decimal128(_) | Self::Decimal256(_) => "string for text, or float64",
                 _ => "int16, int32, int64 or string",
             };
@@ -183,13 +184,15 @@ impl Values {
         let fits = match self {
             Self::Null => true,
             Self::Bytes(array) => array.is_text() || matches!(given, T::BinaryHex | T::String),
-            Self::Time(_) => matches!(given, T::Int64 | T::String),
-            Self::Date(_) => matches!(given, T::Int32 | T::Int64 | T::String),
-            _ => given != T::BinaryHex,
+            Self::Time(_) => matches!(given, T::Timestamp | T::Int64 | T::String),
+            Self::Date(_) => {
+                matches!(given, T::Date | T::Timestamp | T::Int32 | T::Int64 | T::String)
+            }
+            // A number is no time: of which unit?
+            _ => !matches!(given, T::BinaryHex | T::Timestamp | T::Date),
         };
-        let name = given.name();
         fits.then_some(given)
-            .ok_or_else(|| format!("values of type {found} cannot be written as {name}"))
+            .ok_or_else(|| format!("values of type {found} cannot be written as {given}"))
     }
 
     #[inline]
@@ -203,9 +206,18 @@ impl Values {
             }
             (
                 Self::Bytes(array),
-                T::Int16 | T::Int32 | T::Int64 | T::Float32 | T::Float64 | T::Bool,
+                T::Int8
+                | T::Int16
+                | T::Int32
+                | T::Int64
+                | T::Float32
+                | T::Float64
+                | T::Bool
+                | T::Timestamp
+                | T::Date
+                | T::Decimal(_),
             ) if array.value(index).is_empty() => {
-                return Err(format!("\"\" is not of type {}; null makes no cell", as_type.name()));
+                return Err(format!("\"\" is not of type {as_type}; null makes no cell"));
             }
             (Self::Bytes(array), _) => return as_type.encode(array.value(index), out),
             (Self::Int16(array), T::Int16) => out.extend(array.value(index).to_be_bytes()),
@@ -213,6 +225,10 @@ impl Values {
             (Self::Int64(array), T::Int64) => out.extend(array.value(index).to_be_bytes()),
             (Self::Float32(array), T::Float32) => out.extend(array.value(index).to_be_bytes()),
             (Self::Float64(array), T::Float64) => out.extend(array.value(index).to_be_bytes()),
+            // Through decimal text, 0.1 would become another number.
+            (Self::Float32(array), T::Float64) => {
+                out.extend(f64::from(array.value(index)).to_be_bytes());
+            }
             _ => return as_type.encode(self.text(index, as_type)?.as_bytes(), out),
         }
         Ok(())
@@ -242,7 +258,9 @@ impl Values {
             Self::Float64(array) => write!(text, "{}", array.value(index)),
             Self::Decimal128(array) => write!(text, "{}", array.value_as_string(index)),
             Self::Decimal256(array) => write!(text, "{}", array.value_as_string(index)),
-            Self::Time(array) | Self::Date(array) if as_type == ValueType::Int64 => {
+            Self::Time(array) | Self::Date(array)
+                if matches!(as_type, ValueType::Int64 | ValueType::Timestamp) =>
+            {
                 write!(text, "{}", millis(array)?)
             }
             Self::Time(array) => write!(text, "{}", calendar::time(millis(array)?)),
@@ -254,6 +272,15 @@ impl Values {
         written.expect("a String takes all text");
         Ok(text)
     }
+}
+
+/// Returns the type of decimals of an array; `None` if it has more digits, or a negative scale.
+fn decimal_type(found: &DataType) -> Option<ValueType> {
+    let (DataType::Decimal128(precision, scale) | DataType::Decimal256(precision, scale)) = found
+    else {
+        return None;
+    };
+    DecimalType::new(*precision, u8::try_from(*scale).ok()?).map(ValueType::Decimal)
 }
 
 #[cfg(test)]

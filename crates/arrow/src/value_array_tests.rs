@@ -11,7 +11,7 @@ use arrow_array::{
     StringViewArray, TimestampMicrosecondArray, TimestampNanosecondArray, TimestampSecondArray,
     UInt64Array,
 };
-use sstable::ValueType as T;
+use sstable::{DecimalType, ValueType as T};
 
 use super::ValueArray;
 
@@ -66,7 +66,14 @@ fn values_have_the_type_of_their_array_or_the_given_one() {
         (array(Int8Array::from(vec![-1])), Some(T::Int32), b"\xff\xff\xff\xff"),
         (array(UInt64Array::from(vec![7])), Some(T::Int64), b"\0\0\0\0\0\0\0\x07"),
         (array(Float64Array::from(vec![3.0])), Some(T::Int16), b"\0\x03"),
-        (array(decimal.expect("it fits")), Some(T::String), b"-123.45"),
+        (array(decimal.clone().expect("it fits")), Some(T::String), b"-123.45"),
+        (array(decimal.expect("it fits")), None, b"\0\0\0\x02\xcf\xc7"),
+        (array(Int8Array::from(vec![-2])), None, b"\xfe"),
+        (array(Date32Array::from(vec![1])), None, b"\0\0\0\x01"),
+        (array(Date32Array::from(vec![1])), Some(T::Timestamp), &86_400_000_i64.to_be_bytes()),
+        (time(), Some(T::Timestamp), &1_700_000_000_500_i64.to_be_bytes()),
+        // As a float64 it is not 0.1.
+        (array(Float32Array::from(vec![0.1])), Some(T::Float64), &f64::from(0.1_f32).to_be_bytes()),
         (time(), Some(T::Int64), &1_700_000_000_500_i64.to_be_bytes()),
         (time(), Some(T::String), b"2023-11-14T22:13:20.500Z"),
         (array(TimestampNanosecondArray::from(vec![-1])), Some(T::Int64), &[0xff; 8]),
@@ -98,9 +105,24 @@ fn values_that_are_not_of_the_type_are_errors() {
             "\"\" is not of type int16; null makes",
         ),
         (array(UInt64Array::from(vec![u64::MAX])), Some(T::Int64), "is not of type int64"),
-        (array(Int8Array::from(vec![1])), None, "values of type Int8 need a type of cells: int16"),
-        (array(Date32Array::from(vec![1])), None, "need a type of cells: int32 for days"),
-        (array(TimestampSecondArray::from(vec![1])), None, "int64 for milliseconds since 1970"),
+        (
+            array(UInt64Array::from(vec![1])),
+            None,
+            "values of type UInt64 need a type of cells: int16",
+        ),
+        (array(TimestampSecondArray::from(vec![1])), None, "timestamp for milliseconds since 1970"),
+        (array(Int64Array::from(vec![1])), Some(T::Timestamp), "cannot be written as timestamp"),
+        (array(Int16Array::from(vec![128])), Some(T::Int8), "\"128\" is not of type int8"),
+        (
+            array(StringArray::from(vec!["1.234"])),
+            Some(T::Decimal(DecimalType::new(9, 2).expect("a type"))),
+            "\"1.234\" is not of type decimal(9,2)",
+        ),
+        (
+            array(StringArray::from(vec!["x".repeat(9000)])),
+            Some(T::Bool),
+            "…\" (9000 bytes) is not of",
+        ),
         (array(TimestampSecondArray::from(vec![1])), Some(T::Bool), "cannot be written as bool"),
         (array(BinaryArray::from(vec![&b"1"[..]])), Some(T::Int64), "cannot be written as int64"),
         (array(Int64Array::from(vec![1])), Some(T::BinaryHex), "cannot be written as binary-hex"),

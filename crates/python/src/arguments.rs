@@ -77,12 +77,18 @@ impl<'py> FromPyObject<'_, 'py> for TypeName {
 
 /// Returns a type by its name here. What the command line calls `binary-hex` is `binary`.
 fn value_type(name: &str) -> PyResult<ValueType> {
-    const NAMES: &str = "string, int16, int32, int64, float32, float64, bool, binary";
     match name {
         "binary" => Ok(ValueType::BinaryHex),
-        name => ValueType::from_name(name).map_err(|_| {
-            PyValueError::new_err(format!("unknown type {name:?}; types are {NAMES}"))
-        }),
+        name => ValueType::from_name(name)
+            .map_err(|what| PyValueError::new_err(what.replace("binary-hex", "binary"))),
+    }
+}
+
+/// Returns the name of a type here.
+pub(crate) fn type_name(value_type: ValueType) -> String {
+    match value_type {
+        ValueType::BinaryHex => "binary".to_owned(),
+        other => other.to_string(),
     }
 }
 

@@ -1,9 +1,10 @@
 //! What a source holds: an open file, a table or a store, and how a scan of it begins.
 
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use hbase_files::{RegionsBy, StoreFileReader, Table, Warning};
-use hfile_arrow::Batches;
+use hbase_files::{Region, RegionsBy, StoreFileReader, Table, Warning};
+use hfile_arrow::{BatchSplit, Batches};
 use sstable::{KeyRef, ReadTrace, RowProbe};
 
 use crate::failure::{Failure, FailureKind};
@@ -11,9 +12,18 @@ use crate::request::Request;
 
 /// What is scanned.
 pub(crate) enum Contents {
-    HFile(Box<Closable<StoreFileReader>>),
+    HFile(Box<OpenFile>),
     Table(Box<Table>),
     Store(Closable<store::Store>),
+    /// A part of a scan of another process. Only a [`Scan`](crate::scan::Scan) has it.
+    Split(Box<BatchSplit>),
+}
+
+/// An open HFile.
+pub(crate) struct OpenFile {
+    pub(crate) reader: Closable<StoreFileReader>,
+    /// The absolute path: a program can change its directory.
+    pub(crate) path: PathBuf,
 }
 
 /// What a source holds open until it is closed.
@@ -49,19 +59,47 @@ impl Contents {
     pub(crate) fn batches(&self, request: &Request) -> Result<Batches, Failure> {
         self.check(request)?;
         Ok(match self {
-            Self::HFile(reader) => request.scan.store_file(&reader.get()?)?,
+            Self::HFile(file) => request.scan.store_file(&file.reader.get()?)?,
             Self::Table(table) => request.scan.table(table, &request.reading)?,
             Self::Store(store) => request.scan.store(&store.get()?)?,
+            Self::Split(split) => split.open()?,
         })
     }
 
     /// Returns the warnings of a scan that are new: those of the table were issued when it was opened.
-    pub(crate) fn new_warnings(&self, warnings: &[Warning]) -> Vec<Warning> {
+    pub(crate) fn new_warnings(&self, request: &Request, warnings: &[Warning]) -> Vec<Warning> {
         let known = match self {
             Self::Table(table) => table.warnings.len(),
+            Self::Split(split) => split.cells().table_warnings(),
             Self::HFile(_) | Self::Store(_) => 0,
         };
-        warnings.get(known..).unwrap_or_default().to_vec()
+        let mut new = self.unread_logs(request);
+        new.extend_from_slice(warnings.get(known..).unwrap_or_default());
+        new
+    }
+
+    /// Returns a warning of logs that a scan of a table does not read, though they may have cells.
+    pub(crate) fn unread_logs(&self, request: &Request) -> Vec<Warning> {
+        let Self::Table(table) = self else { return Vec::new() };
+        if request.reading.with_logs {
+            return Vec::new();
+        }
+        let recovered = table.regions.iter().flat_map(|region| &region.recovered_edits);
+        let logs = table.logs.len() + recovered.count();
+        let hfiles = table.regions.iter().flat_map(Region::recovered_hfiles).count();
+        let count_of = |count: usize, what: &str| {
+            let plural = if count == 1 { "" } else { "s" };
+            (count > 0).then(|| format!("{count} {what}{plural}"))
+        };
+        let counts = [count_of(logs, "write-ahead log"), count_of(hfiles, "recovered HFile")];
+        let counts: Vec<_> = counts.into_iter().flatten().collect();
+        if counts.is_empty() {
+            return table.log_warnings.clone();
+        }
+        let counts = counts.join(" and ");
+        let what =
+            format!("{counts} may have cells that are in no store file; with_wal reads them too");
+        vec![Warning { path: table.path.clone(), what }]
     }
 
     /// Checks that the source has what is asked for. A scan of a table checks families itself.
@@ -71,9 +109,10 @@ impl Contents {
     /// If it does not have a family, or a way of reading.
     pub(crate) fn check(&self, request: &Request) -> Result<(), Failure> {
         match self {
-            Self::HFile(reader) => {
+            Self::Split(_) => Ok(()),
+            Self::HFile(file) => {
                 request.check_is_not_of_tables("an HFile")?;
-                let reader = reader.get()?;
+                let reader = file.reader.get()?;
                 let key = reader.whole().index().first_key().and_then(KeyRef::parse);
                 // A file without cells does not say which family it is of.
                 key.map_or(Ok(()), |key| request.check_families("file", &[key.family]))
@@ -101,9 +140,9 @@ impl Contents {
     ///
     /// Tables and stores ask their filters themselves.
     pub(crate) fn is_absent(&self, row: &[u8]) -> Result<bool, Failure> {
-        let Self::HFile(reader) = self else { return Ok(false) };
+        let Self::HFile(file) = self else { return Ok(false) };
         let probe = RowProbe::new(row, filter::Seed::new(0));
-        Ok(reader.get()?.get_row(&probe, &mut ReadTrace::default())?.is_none())
+        Ok(file.reader.get()?.get_row(&probe, &mut ReadTrace::default())?.is_none())
     }
 }
 

@@ -9,9 +9,10 @@ use pyo3::types::{PyBytes, PyDict};
 use sstable::{FileName, KeyRef, ReaderOptions};
 
 use crate::arguments::local_path;
-use crate::contents::{Closable, Contents};
+use crate::contents::{Closable, Contents, OpenFile};
 use crate::detached::detached;
 use crate::failure::Failure;
+use crate::pickling::{self, Reduced};
 use crate::source::Source;
 
 /// An HFile, or the half of one that a reference stands for.
@@ -21,6 +22,7 @@ use crate::source::Source;
 pub(crate) struct HFile {
     reader: StoreFileReader,
     path: PathBuf,
+    absolute: PathBuf,
 }
 
 /// Open an HFile, a reference to the half of one, or a link to one.
@@ -39,9 +41,11 @@ pub(crate) fn open_hfile(py: Python<'_>, path: PathBuf) -> PyResult<Py<HFile>> {
         let reader = StoreFileReader::open(&LocalTree, &location, name, options)?;
         Ok::<_, Failure>((reader, path))
     })?;
-    let contents = Arc::new(Contents::HFile(Box::new(Closable::new(reader.clone()))));
+    let absolute = std::path::absolute(&path)?;
+    let file = OpenFile { reader: Closable::new(reader.clone()), path: absolute.clone() };
+    let contents = Arc::new(Contents::HFile(Box::new(file)));
     let source = PyClassInitializer::from(Source { contents });
-    Py::new(py, source.add_subclass(HFile { reader, path }))
+    Py::new(py, source.add_subclass(HFile { reader, path, absolute }))
 }
 
 #[pymethods]
@@ -116,6 +120,11 @@ impl HFile {
             entries.set_item(PyBytes::new(py, key), PyBytes::new(py, value))?;
         }
         Ok(entries)
+    }
+
+    /// Return what pickle stores: the path.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        pickling::call(py, "hfile", "open_hfile", (&self.absolute,))
     }
 
     /// Return the path and the number of cells.

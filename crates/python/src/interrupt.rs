@@ -1,6 +1,6 @@
 //! Ends long work at a signal such as Ctrl-C.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
@@ -13,7 +13,10 @@ const INTERVAL: Duration = Duration::from_millis(100);
 ///
 /// Work without the lock of the interpreter would otherwise not see Ctrl-C: Python handles signals only in its main
 /// thread, between its own instructions.
-pub(crate) struct Interrupts(Mutex<State>);
+pub(crate) struct Interrupts(Arc<Mutex<State>>);
+
+/// A phase whose work ends at such a signal.
+struct InterruptiblePhase(Interrupts);
 
 struct State {
     looked: Instant,
@@ -22,18 +25,24 @@ struct State {
 
 impl Interrupts {
     pub(crate) fn new() -> Self {
-        Self(Mutex::new(State { looked: Instant::now(), raised: None }))
+        Self(Arc::new(Mutex::new(State { looked: Instant::now(), raised: None })))
     }
 
     /// Returns what the handler of a signal raised.
     pub(crate) fn into_raised(self) -> Option<PyErr> {
-        self.0.into_inner().unwrap_or_else(PoisonError::into_inner).raised
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).raised.take()
+    }
+}
+
+impl Phase for InterruptiblePhase {
+    fn is_cancelled(&self) -> bool {
+        self.0.is_cancelled()
     }
 }
 
 impl Observer for Interrupts {
-    fn begin(&self, phase: &'static str, extent: Extent) -> Box<dyn Phase> {
-        ().begin(phase, extent)
+    fn begin(&self, _phase: &'static str, _extent: Extent) -> Box<dyn Phase> {
+        Box::new(InterruptiblePhase(Self(Arc::clone(&self.0))))
     }
 
     fn is_cancelled(&self) -> bool {

@@ -5,7 +5,9 @@
 //!     └ Source                 HFile, Table, Snapshot, Store: what they are, and what they hold
 //!         ├ scan → Scan        Arrow's C stream: pyarrow, polars, DuckDB; each stream is a new scan
 //!         ├ cells → CellIterator
-//!         └ get                the cells of one row
+//!         ├ get                the cells of one row
+//!         └ splits → Split       a part of a scan, which another process reads
+//!              └ scan → Scan
 //! write_hfiles                 Arrow's C stream → cells → sorted → HFiles for HBase's bulk load
 //! split_points                 rows that divide a source into equal parts
 //! ```
@@ -17,6 +19,7 @@
 mod arguments;
 mod causes;
 mod cell_iterator;
+mod column_names;
 mod contents;
 mod detached;
 mod failure;
@@ -24,10 +27,12 @@ mod file_options;
 mod hfile;
 mod interrupt;
 mod losses;
+mod pickling;
 mod request;
 mod root;
 mod scan;
 mod source;
+mod split;
 mod split_points;
 mod store_object;
 mod stream;
@@ -51,6 +56,8 @@ mod _hfile {
     use crate::scan::{BatchIterator, Scan};
     #[pymodule_export]
     use crate::source::Source;
+    #[pymodule_export]
+    use crate::split::Split;
     #[pymodule_export]
     use crate::split_points::split_points;
     #[pymodule_export]

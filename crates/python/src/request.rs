@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use hbase_files::TableScan;
-use hfile_arrow::BatchScan;
+use hfile_arrow::{BatchScan, BatchSplit};
 use pyo3::prelude::*;
 use sstable::Timestamp;
 
@@ -37,6 +37,30 @@ pub(crate) struct Form {
     pub(crate) timestamps: bool,
     pub(crate) all_rows: bool,
     pub(crate) batch_size: Option<usize>,
+    pub(crate) on_error: OnError,
+}
+
+/// What becomes of a value that is not of its column's type.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum OnError {
+    #[default]
+    Raise,
+    Null,
+}
+
+impl OnError {
+    /// # Errors
+    ///
+    /// `ValueError` for another name.
+    pub(crate) fn from_name(name: &str) -> PyResult<Self> {
+        match name {
+            "raise" => Ok(Self::Raise),
+            "null" => Ok(Self::Null),
+            other => {
+                Err(Failure::invalid(format!("on_error is {other:?}, not raise or null")).into())
+            }
+        }
+    }
 }
 
 /// A scan of any source.
@@ -62,10 +86,14 @@ impl Form {
                 let what = "timestamps and all_rows need types: the columns of a pivot";
                 return Err(Failure::invalid(what));
             }
+            None if self.on_error == OnError::Null => {
+                return Err(Failure::invalid("on_error needs types, of which values can differ"));
+            }
             None => BatchScan::cells(),
             Some(Types(columns)) => {
                 families.extend(columns.iter().map(|column| column.family.clone()));
-                BatchScan::pivot(columns).times(self.timestamps).all_rows(self.all_rows)
+                let pivot = BatchScan::pivot(columns).times(self.timestamps);
+                pivot.all_rows(self.all_rows).bad_values_as_null(self.on_error == OnError::Null)
             }
         };
         if let Some(TypeName(row_type)) = self.row_type {
@@ -154,6 +182,17 @@ impl Request {
             of_tables: of_tables.iter().find(|(is_set, _)| *is_set).map(|(_, name)| *name),
             has_now,
         })
+    }
+
+    /// Returns the scan of a split, which has all that was asked for.
+    pub(crate) fn of_split(split: &BatchSplit) -> Self {
+        Self {
+            scan: split.scan().clone(),
+            reading: TableScan::default(),
+            families: Vec::new(),
+            of_tables: None,
+            has_now: false,
+        }
     }
 
     /// Limits the request to one row.

@@ -7,12 +7,13 @@ use arrow_schema::SchemaRef;
 use arrow_schema::ffi::FFI_ArrowSchema;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyList};
+use pyo3::types::{PyCapsule, PyDict, PyList};
 
 use crate::contents::Contents;
 use crate::detached::detached;
 use crate::failure::Failure;
 use crate::losses;
+use crate::pickling::{self, Reduced};
 use crate::request::Request;
 use crate::stream::{SharedProgress, Stream};
 
@@ -26,18 +27,33 @@ use crate::stream::{SharedProgress, Stream};
 pub(crate) struct Scan {
     contents: Arc<Contents>,
     request: Arc<Request>,
+    /// What pickle calls to make the scan again.
+    origin: Origin,
     schema: SchemaRef,
     /// The progress of the stream that was opened last.
     latest: Mutex<SharedProgress>,
 }
 
+/// Where a scan comes from.
+pub(crate) enum Origin {
+    /// `Source.scan`, with keyword arguments.
+    Source(Py<PyAny>, Py<PyDict>),
+    /// `Split.scan`.
+    Split(Py<PyAny>),
+}
+
 impl Scan {
-    pub(crate) fn new(contents: &Arc<Contents>, request: Request) -> PyResult<Self> {
+    pub(crate) fn new(
+        contents: &Arc<Contents>,
+        request: Request,
+        origin: Origin,
+    ) -> PyResult<Self> {
         let builder = request.scan.builder().map_err(Failure::from)?;
         Ok(Self {
             contents: Arc::clone(contents),
             schema: SchemaRef::clone(builder.schema()),
             request: Arc::new(request),
+            origin,
             latest: Mutex::default(),
         })
     }
@@ -49,7 +65,7 @@ impl Scan {
     /// Begins to read.
     fn open(&self, py: Python<'_>) -> PyResult<(Stream, SharedProgress)> {
         let batches = detached(py, || self.contents.batches(&self.request))?;
-        losses::warn(py, &self.contents.new_warnings(&batches.warnings()))?;
+        losses::warn(py, &self.contents.new_warnings(&self.request, &batches.warnings()))?;
         let progress = SharedProgress::default();
         *self.latest() = progress.clone();
         Ok((Stream::new(batches, progress.clone()), progress))
@@ -84,6 +100,33 @@ impl Scan {
         let schema = FFI_ArrowSchema::try_from(&*self.schema)
             .map_err(|error| Failure::bug(&error.to_string()))?;
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    }
+
+    /// The schema of the batches, a ``pyarrow.Schema``. Nothing is read.
+    ///
+    /// Libraries that take ``__arrow_c_schema__`` need no pyarrow for it.
+    #[getter]
+    fn schema<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("pyarrow")?.call_method1("schema", (slf,))
+    }
+
+    /// Count the rows: of the table with ``types``, and otherwise the cells.
+    ///
+    /// Reads the source, and makes no Python objects of it.
+    ///
+    /// >>> import hfile
+    /// >>> hfile.open_snapshot("rootdir", "s1").scan(prefix="row-0000").count()
+    /// 23
+    ///
+    /// :raises hfile.Error: if the source cannot be read.
+    fn count(&self, py: Python<'_>) -> PyResult<u64> {
+        let (mut stream, _) = self.open(py)?;
+        let mut count = 0;
+        while let Some(batch) = detached(py, || stream.next_batch())? {
+            count += batch.num_rows() as u64;
+            py.check_signals()?;
+        }
+        Ok(count)
     }
 
     /// Return a ``pyarrow.RecordBatchReader`` of a new stream.
@@ -133,6 +176,15 @@ impl Scan {
         losses::torn_logs_to_python(py, &torn)
     }
 
+    /// The number of values that are null because they are not of their column's type, in the stream that was opened
+    /// last.
+    ///
+    /// Zero unless the scan has ``on_error="null"``.
+    #[getter]
+    fn bad_values(&self) -> u64 {
+        self.latest().lock().bad_values
+    }
+
     /// The number of data blocks that the stream that was opened last has read.
     ///
     /// None for a store, which does not count the reads of one scan.
@@ -140,6 +192,17 @@ impl Scan {
     fn data_blocks(&self) -> Option<u64> {
         let is_store = matches!(&*self.contents, Contents::Store(_));
         (!is_store).then(|| self.latest().lock().trace.data_blocks())
+    }
+
+    /// Return what pickle stores: the source, and the arguments of the scan.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        const MODULE: &str = "hfile._pickling";
+        match &self.origin {
+            Origin::Source(source, keywords) => {
+                pickling::call(py, MODULE, "scan_of", (source.bind(py), keywords.bind(py)))
+            }
+            Origin::Split(split) => pickling::call(py, MODULE, "scan_of_split", (split.bind(py),)),
+        }
     }
 
     /// Return the names of the columns.

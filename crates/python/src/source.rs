@@ -4,16 +4,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyBytes, PyList};
 
 use crate::arguments::{Bytes, Names, TypeName, Types};
 use crate::cell_iterator::{CellIterator, cells_of};
+use crate::column_names::ColumnNames;
 use crate::contents::Contents;
 use crate::detached::detached;
 use crate::failure::Failure;
 use crate::losses;
-use crate::request::{Choice, Form, Request};
-use crate::scan::Scan;
+use crate::pickling;
+use crate::request::{Choice, Form, OnError, Request};
+use crate::scan::{Origin, Scan};
+use crate::split::{Split, Splits};
 
 /// Cells by row, family, qualifier and timestamp: an HFile, a table, a snapshot or a store.
 #[pyclass(frozen, subclass, module = "hfile")]
@@ -37,8 +40,10 @@ impl Source {
     /// :param prefix: the prefix of the rows.
     /// :param families: families of which all columns are read.
     /// :param columns: columns to read, as ``family:qualifier``.
-    /// :param types: columns with their types, as ``{"info:age": "int64"}``. The types are string, int16,
-    ///     int32, int64, float32, float64, bool and binary, as HBase's ``Bytes.toBytes`` writes them.
+    /// :param types: columns with their types, as ``{"info:age": "int64"}``. The types are string, int8, int16,
+    ///     int32, int64, float32, float64, bool, decimal and binary, as HBase's ``Bytes.toBytes`` writes them;
+    ///     timestamp, an int64 of milliseconds since 1970; and date, an int32 of days. A decimal has 38 digits,
+    ///     18 of them after the point, or as many as ``decimal(10,2)`` says.
     /// :param row_type: the type of row keys; binary by default.
     /// :param timestamps: with types, also add a column ``family:qualifier:timestamp`` for each column.
     /// :param all_rows: with types, also return rows that have values only in other columns of the families.
@@ -57,12 +62,14 @@ impl Source {
     /// :param wal_directory: the directory of the temporary file; that of the system by default.
     /// :param threads: the number of threads that read; 1 by default. Tables and snapshots only.
     /// :param batch_size: the maximum number of rows of a batch; 16,384 by default.
+    /// :param on_error: what becomes of a value that is not of its column's type: ``"raise"`` raises
+    ///     :class:`hfile.ValueTypeError`; ``"null"`` makes it null, and ``bad_values`` counts it.
     #[pyo3(signature = (*, start=None, stop=None, prefix=None, families=None, columns=None, types=None,
         row_type=None, timestamps=false, all_rows=false, versions=None, min_timestamp=None,
         max_timestamp=None, raw=false, now=None, skip_damaged=false, with_wal=false, wal_memory=None, wal_directory=None, threads=1,
-        batch_size=None))]
+        batch_size=None, on_error="raise"))]
     fn scan(
-        &self,
+        slf: &Bound<'_, Self>,
         start: Option<Bytes>,
         stop: Option<Bytes>,
         prefix: Option<Bytes>,
@@ -83,6 +90,7 @@ impl Source {
         wal_directory: Option<PathBuf>,
         threads: usize,
         batch_size: Option<usize>,
+        on_error: &str,
     ) -> PyResult<Scan> {
         let choice = Choice {
             start,
@@ -101,8 +109,86 @@ impl Source {
             wal_directory,
             threads,
         };
-        let form = Form { types, row_type, timestamps, all_rows, batch_size };
-        Scan::new(&self.contents, Request::new(choice, form)?)
+        let on_error = OnError::from_name(on_error)?;
+        let form = Form { types, row_type, timestamps, all_rows, batch_size, on_error };
+        let keywords = pickling::keywords(slf.py(), &choice, &form)?.unbind();
+        let origin = Origin::Source(slf.clone().into_any().unbind(), keywords);
+        Scan::new(&slf.get().contents, Request::new(choice, form)?, origin)
+    }
+
+    /// Divide a scan into splits for other processes: a list of :class:`hfile.Split`.
+    ///
+    /// Each region with files for the scan has one, and a region with more than ``target_bytes`` of files several,
+    /// divided between rows at data blocks; an HFile is divided likewise. Only the indexes of files of large regions
+    /// are read. With ``with_wal``, each split reads the logs, and takes the cells of its rows. All splits expire
+    /// cells by the same time. With ``skip_damaged``, a :class:`hfile.TableWarning` names each region that no split
+    /// has because it is damaged or missing.
+    ///
+    /// :param target_bytes: about how many bytes of files a split reads at most; without it, regions are not divided.
+    ///
+    /// The other parameters are those of :meth:`scan`.
+    ///
+    /// :raises hfile.Error: if a file is missing, or the index of one cannot be read.
+    #[pyo3(signature = (*, target_bytes=None, start=None, stop=None, prefix=None, families=None, columns=None, types=None,
+        row_type=None, timestamps=false, all_rows=false, versions=None, min_timestamp=None,
+        max_timestamp=None, raw=false, now=None, skip_damaged=false, with_wal=false, wal_memory=None, wal_directory=None, threads=1,
+        batch_size=None, on_error="raise"))]
+    fn splits(
+        &self,
+        py: Python<'_>,
+        target_bytes: Option<u64>,
+        start: Option<Bytes>,
+        stop: Option<Bytes>,
+        prefix: Option<Bytes>,
+        families: Option<Names>,
+        columns: Option<Names>,
+        types: Option<Types>,
+        row_type: Option<TypeName>,
+        timestamps: bool,
+        all_rows: bool,
+        versions: Option<u32>,
+        min_timestamp: Option<i64>,
+        max_timestamp: Option<i64>,
+        raw: bool,
+        now: Option<i64>,
+        skip_damaged: bool,
+        with_wal: bool,
+        wal_memory: Option<usize>,
+        wal_directory: Option<PathBuf>,
+        threads: usize,
+        batch_size: Option<usize>,
+        on_error: &str,
+    ) -> PyResult<Vec<Split>> {
+        let choice = Choice {
+            start,
+            stop,
+            prefix,
+            families,
+            columns,
+            versions,
+            min_timestamp,
+            max_timestamp,
+            raw,
+            now,
+            skip_damaged,
+            with_wal,
+            wal_memory,
+            wal_directory,
+            threads,
+        };
+        if target_bytes == Some(0) {
+            return Err(Failure::invalid("target_bytes must be at least 1").into());
+        }
+        let on_error = OnError::from_name(on_error)?;
+        let form = Form { types, row_type, timestamps, all_rows, batch_size, on_error };
+        let request = Request::new(choice, form)?;
+        let contents = &self.contents;
+        let Splits { splits, missing } =
+            detached(py, || Splits::new(contents, &request, target_bytes))?;
+        let mut warnings = contents.unread_logs(&request);
+        warnings.extend(missing.into_iter().map(losses::warning_of));
+        losses::warn(py, &warnings)?;
+        Ok(splits)
     }
 
     /// Iterate over cells, in HBase's order.
@@ -150,8 +236,56 @@ impl Source {
         let request = Request::new(choice, Form::default())?;
         let contents = &self.contents;
         let batches = detached(py, || contents.batches(&request))?;
-        losses::warn(py, &contents.new_warnings(&batches.warnings()))?;
+        losses::warn(py, &contents.new_warnings(&request, &batches.warnings()))?;
         Ok(CellIterator::new(batches))
+    }
+
+    /// Return the names of the columns that have cells, as ``family:qualifier`` in bytes, ascending.
+    ///
+    /// HBase keeps no list of columns, so this reads all cells, but not their values into memory; ``sample`` limits it
+    /// to the first rows of each region.
+    ///
+    /// >>> import hfile
+    /// >>> hfile.open_snapshot("rootdir", "s1").column_names(sample=100)[:3]
+    /// [b'f1:a', b'f1:bb', b'f1:ccc']
+    ///
+    /// :param sample: the number of rows of each region, or of the file or store, that are read; all by default.
+    ///
+    /// The other parameters are those of :meth:`scan`.
+    #[pyo3(signature = (*, sample=None, start=None, stop=None, prefix=None, families=None, now=None,
+        with_wal=false))]
+    fn column_names<'py>(
+        &self,
+        py: Python<'py>,
+        sample: Option<u64>,
+        start: Option<Bytes>,
+        stop: Option<Bytes>,
+        prefix: Option<Bytes>,
+        families: Option<Names>,
+        now: Option<i64>,
+        with_wal: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let choice = Choice {
+            start,
+            stop,
+            prefix,
+            families,
+            columns: None,
+            versions: None,
+            min_timestamp: None,
+            max_timestamp: None,
+            raw: false,
+            now,
+            skip_damaged: false,
+            with_wal,
+            wal_memory: None,
+            wal_directory: None,
+            threads: 1,
+        };
+        let request = Request::new(choice, Form::default())?;
+        losses::warn(py, &self.contents.unread_logs(&request))?;
+        let names = ColumnNames::read(py, &self.contents, &request, sample)?;
+        PyList::new(py, names.into_names().map(|name| PyBytes::new(py, &name)).collect::<Vec<_>>())
     }
 
     /// Return the cells of one row; an empty list if the row is absent.
@@ -202,9 +336,10 @@ impl Source {
             if contents.is_absent(&row)? {
                 return Ok((Vec::new(), Vec::new()));
             }
-            let mut batches = contents.batches(&request.row(row))?;
+            let request = request.row(row);
+            let mut batches = contents.batches(&request)?;
             let found = batches.by_ref().collect::<Result<_, _>>()?;
-            let mut warnings = contents.new_warnings(&batches.warnings());
+            let mut warnings = contents.new_warnings(&request, &batches.warnings());
             warnings.extend(batches.missing().into_iter().map(losses::warning_of));
             Ok::<_, Failure>((found, warnings))
         })?;
@@ -230,9 +365,9 @@ impl Source {
     /// are scanned.
     fn close(&self, py: Python<'_>) {
         py.detach(|| match &*self.contents {
-            Contents::HFile(reader) => reader.close(),
+            Contents::HFile(file) => file.reader.close(),
             Contents::Store(store) => store.close(),
-            Contents::Table(_) => {}
+            Contents::Table(_) | Contents::Split(_) => {}
         });
     }
 }

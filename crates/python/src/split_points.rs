@@ -14,7 +14,7 @@ use crate::source::Source;
 ///
 /// They are ``splits`` for :func:`hfile.write_hfiles` and for a new table of HBase, or the bounds of parts that are
 /// scanned in parallel: the first part ends before the first row. Only the indexes of the files are read. There are
-/// fewer than n - 1 rows if the source has too few data blocks. The regions that a table has now are ``table.splits``.
+/// fewer than n - 1 rows if the source has too few data blocks. The regions that a table has now are ``table.region_splits``.
 ///
 /// >>> import hfile
 /// >>> table = hfile.open_snapshot("rootdir", "s4")
@@ -36,7 +36,7 @@ pub(crate) fn split_points<'py>(
             return Err(Failure::invalid("n must be at least 1"));
         }
         match &**contents {
-            Contents::HFile(reader) => Ok(split_rows([Ok(reader.get()?)], n)?),
+            Contents::HFile(file) => Ok(split_rows([Ok(file.reader.get()?)], n)?),
             Contents::Table(table) => {
                 let files = table.regions.iter().flat_map(Region::files).map(|file| {
                     let location = file.locate(&**table.tree())?;
@@ -46,7 +46,7 @@ pub(crate) fn split_points<'py>(
                 });
                 Ok(split_rows(files, n)?)
             }
-            Contents::Store(_) => Err(Failure::invalid(
+            Contents::Store(_) | Contents::Split(_) => Err(Failure::invalid(
                 "split_points is for HFiles, tables and snapshots, not a store",
             )),
         }

@@ -11,12 +11,15 @@ use crate::arguments::local_path;
 use crate::contents::{Closable, Contents};
 use crate::detached::detached;
 use crate::failure::Failure;
+use crate::pickling::{self, Reduced};
 use crate::source::Source;
 
 /// An embedded store, opened for reading only: the cells are those when it was opened.
 #[pyclass(frozen, extends = Source, module = "hfile")]
 pub(crate) struct Store {
     path: PathBuf,
+    absolute: PathBuf,
+    cache_bytes: Option<u64>,
     families: Vec<(String, FamilyOptions)>,
 }
 
@@ -43,14 +46,21 @@ pub(crate) fn open_store(
         }
         Ok::<_, Failure>((store::Store::open_read_only(&path, options)?, path))
     })?;
+    let absolute = std::path::absolute(&path)?;
     let families = store.families();
     let contents = Arc::new(Contents::Store(Closable::new(store)));
     let source = PyClassInitializer::from(Source { contents });
-    Py::new(py, source.add_subclass(Store { path, families }))
+    Py::new(py, source.add_subclass(Store { path, absolute, cache_bytes, families }))
 }
 
 #[pymethods]
 impl Store {
+    /// Return what pickle stores: the path. The store is opened again, and then shows what was written meanwhile.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        let arguments = (&self.absolute, self.cache_bytes);
+        pickling::call(py, "hfile._pickling", "store_at", arguments)
+    }
+
     /// The directory that was opened.
     #[getter]
     fn path(&self) -> String {

@@ -25,6 +25,8 @@ pub(crate) struct Progress {
     pub(crate) torn_logs: Vec<TornLog>,
     /// The blocks that were read.
     pub(crate) trace: ReadTrace,
+    /// The values that are null because they are not of their type.
+    pub(crate) bad_values: u64,
 }
 
 /// The progress of a stream that another library may be reading.
@@ -66,6 +68,7 @@ impl Stream {
             let mut progress = self.progress.lock();
             progress.missing = batches.missing();
             progress.trace = batches.trace();
+            progress.bad_values = batches.bad_values();
             drop(progress);
             Ok::<_, hfile_arrow::Error>((batch, batches))
         });

@@ -18,6 +18,7 @@ use crate::contents::Contents;
 use crate::detached::detached;
 use crate::failure::Failure;
 use crate::losses;
+use crate::pickling::{self, Reduced};
 use crate::root;
 use crate::source::Source;
 
@@ -25,6 +26,8 @@ use crate::source::Source;
 #[pyclass(frozen, subclass, extends = Source, module = "hfile")]
 pub(crate) struct Table {
     table: hbase_files::Table,
+    /// The root directory of the logs, if it is another one.
+    wal_root: Option<PathBuf>,
 }
 
 /// A snapshot: a table as it was.
@@ -53,13 +56,14 @@ pub(crate) fn open_table(
             Failure::invalid(format!("{name:?} is not the name of a table: namespace:table"))
         })?;
         let mut root = root::open(root)?;
-        if let Some(wal_root) = wal_root {
-            root = root.with_wal_root(&local_path(wal_root)?)?;
+        if let Some(wal_root) = &wal_root {
+            root = root.with_wal_root(&local_path(wal_root.clone())?)?;
         }
         Ok::<_, Failure>(root.table(&name)?)
     })?;
     losses::warn(py, &table.warnings)?;
-    Py::new(py, initializer(table))
+    let wal_root = wal_root.map(std::path::absolute).transpose()?;
+    Py::new(py, initializer(table, wal_root))
 }
 
 /// Open a snapshot.
@@ -73,12 +77,12 @@ pub(crate) fn open_snapshot(py: Python<'_>, root: PathBuf, name: &str) -> PyResu
     let snapshot = detached(py, || Ok::<_, Failure>(root::open(root)?.snapshot(name)?))?;
     let OpenSnapshot { description, table } = snapshot;
     losses::warn(py, &table.warnings)?;
-    Py::new(py, initializer(table).add_subclass(Snapshot { description }))
+    Py::new(py, initializer(table, None).add_subclass(Snapshot { description }))
 }
 
-fn initializer(table: hbase_files::Table) -> PyClassInitializer<Table> {
+fn initializer(table: hbase_files::Table, wal_root: Option<PathBuf>) -> PyClassInitializer<Table> {
     let contents = Arc::new(Contents::Table(Box::new(table.clone())));
-    PyClassInitializer::from(Source { contents }).add_subclass(Table { table })
+    PyClassInitializer::from(Source { contents }).add_subclass(Table { table, wal_root })
 }
 
 /// Returns stored text; bytes that are not UTF-8 are replaced.
@@ -124,9 +128,10 @@ impl Table {
         PyList::new(py, regions.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// The start rows of all regions but the first: ``splits`` for a table with the same regions.
+    /// The start rows of all regions but the first: for :func:`hfile.write_hfiles`, the ``splits`` of a table with
+    /// the same regions.
     #[getter]
-    fn splits<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+    fn region_splits<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let starts = self.table.regions.iter().map(|region| &region.info.start_key);
         let splits = starts.filter(|start| !start.is_empty());
         PyList::new(py, splits.map(|start| PyBytes::new(py, start)).collect::<Vec<_>>())
@@ -158,6 +163,12 @@ impl Table {
         losses::warning_texts(&self.table.warnings)
     }
 
+    /// Return what pickle stores: the root directory and the name.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        let arguments = (self.table.root(), self.name(), self.wal_root.as_deref());
+        pickling::call(py, "hfile", "open_table", arguments)
+    }
+
     /// Return the name and the number of regions.
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         let class = slf.get_type().name()?;
@@ -168,6 +179,13 @@ impl Table {
 
 #[pymethods]
 impl Snapshot {
+    /// Return what pickle stores: the root directory and the name of the snapshot.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        let table = slf.as_super().get();
+        let arguments = (table.table.root(), slf.get().snapshot_name());
+        pickling::call(slf.py(), "hfile", "open_snapshot", arguments)
+    }
+
     /// The name of the snapshot; ``name`` is that of the table.
     #[getter]
     fn snapshot_name(&self) -> &str {

@@ -39,8 +39,8 @@ const DATA: &str = "data";
 /// (3, [('info', b'ann'), ('info', b'zoe')])
 ///
 /// Each row of ``data`` becomes one cell for each column that is not null, with the type of the column as HBase's
-/// ``Bytes.toBytes`` writes it: bool, int16, int32, int64, float32 and float64; text as UTF-8; binary as it is. Other types,
-/// such as timestamps, need ``types``. ``hfile build`` of the same cells writes the same bytes.
+/// ``Bytes.toBytes`` writes it: bool, int8, int16, int32, int64, float32, float64 and decimal; date as an int32 of days; text
+/// as UTF-8; binary as it is. Other types, such as timestamps, need ``types``. ``hfile build`` of the same cells writes the same bytes.
 ///
 /// ``directory`` appears when all files are complete: ``hbase completebulkload DIRECTORY TABLE`` loads it. Ctrl-C
 /// leaves nothing.

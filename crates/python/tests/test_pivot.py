@@ -77,3 +77,25 @@ def test_a_value_of_another_type_is_an_error(store):
     with pytest.raises(hfile.ValueTypeError, match="row ada, column f:name: .* int64") as raised:
         store.scan(types={"f:name": "int64"}).read_all()
     assert isinstance(raised.value, ValueError)
+
+
+def test_a_value_of_another_type_can_be_null(store):
+    scan = store.scan(types={"f:name": "int64", "f:age": "int64"}, on_error="null")
+    assert scan.read_all().column("f:name").to_pylist() == [None, None] and scan.bad_values == 2
+    assert scan.read_all().column("f:age").to_pylist() == [36, None]
+    with pytest.raises(ValueError, match="on_error"):
+        store.scan(on_error="null")
+    with pytest.raises(ValueError, match="on_error"):
+        store.scan(types=["f:name"], on_error="ignore")
+
+
+def test_column_names_are_those_of_cells(store, root):
+    expected = sorted({f"f:{name}".encode() for columns in ROWS.values() for name in columns})
+    assert store.column_names() == expected
+    assert store.column_names(sample=1) == sorted(f"f:{name}".encode() for name in ROWS["ada"])
+    assert store.column_names(start="c") == [b"f:other"]
+    snapshot = hfile.open_snapshot(root, "s4")
+    every = sorted({cell.family + b":" + cell.qualifier for cell in snapshot.cells()})
+    assert snapshot.column_names() == every
+    assert snapshot.column_names(families="f2") == [name for name in every if name.startswith(b"f2:")]
+    assert set(snapshot.column_names(sample=1)) < set(every)

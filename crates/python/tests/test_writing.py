@@ -197,12 +197,12 @@ def test_columns_types_and_timestamps_can_be_chosen(tmp_path):
 def test_a_scan_is_written_as_its_cells(snapshot, convert, tmp_path):
     cells = of_cells(snapshot.cells(raw=True))
     written = hfile.write_hfiles(
-        convert(snapshot.scan(raw=True)), tmp_path / "out", splits=snapshot.splits, tags=True
+        convert(snapshot.scan(raw=True)), tmp_path / "out", splits=snapshot.region_splits, tags=True
     )
     families = [of_cells(hfile.open_hfile(file.path).cells(raw=True)) for file in written.files]
     found = [cell for file in families for cell in file]
     assert sorted(found, key=repr) == sorted(cells, key=repr)
-    assert len(snapshot.splits) == len(snapshot.regions) - 1
+    assert len(snapshot.region_splits) == len(snapshot.regions) - 1
 
 
 def test_split_points_divide_a_source(snapshot, root, tmp_path):

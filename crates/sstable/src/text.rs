@@ -29,6 +29,29 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
+/// Formats a value for a message: as text in quotes, of a long one only the start.
+///
+/// ```
+/// assert_eq!(sstable::quoted(b"4\xff"), "\"4\u{fffd}\"");
+/// assert!(sstable::quoted(&[b'x'; 5000]).ends_with("xxx…\" (5000 bytes)"));
+/// ```
+pub fn quoted(value: &[u8]) -> String {
+    /// The bytes of a value that are shown.
+    const SHOWN_MAX: usize = 100;
+    match value.get(..SHOWN_MAX).filter(|_| value.len() > SHOWN_MAX) {
+        None => format!("{:?}", String::from_utf8_lossy(value)),
+        Some(start) => {
+            let start = String::from_utf8_lossy(start);
+            // The end may be a part of a character.
+            format!(
+                "\"{}…\" ({} bytes)",
+                start.trim_end_matches('\u{fffd}').escape_debug(),
+                value.len()
+            )
+        }
+    }
+}
+
 /// Parses the output of [`escape`]. A backslash outside of `\xNN` stands for itself, as in HBase.
 ///
 /// ```

@@ -3,6 +3,7 @@
 //! | type         | text                                | bytes; all numbers are big-endian       |
 //! |--------------|-------------------------------------|-----------------------------------------|
 //! | `string`     | anything                            | the text's bytes, unchanged             |
+//! | `int8`       | −128 … 127                          | 1, two's complement                     |
 //! | `int16`      | −32768 … 32767                      | 2, as `Bytes.toBytes(short)`            |
 //! | `int32`      | −2147483648 … 2147483647            | 4, as `Bytes.toBytes(int)`              |
 //! | `int64`      | −2^63 … 2^63 − 1                    | 8, as `Bytes.toBytes(long)`             |
@@ -16,7 +17,11 @@
 //! for its type is refused: a float is infinite only if its text is `inf` or `infinity`, in any
 //! case, with or without a sign.
 
-use crate::text::parse_hex;
+use std::fmt;
+
+use crate::decimal::DecimalType;
+use crate::text::{parse_hex, quoted};
+use crate::time_text::parse_iso;
 
 /// The type of a column's values, which HBase does not store: an agreement of those who use a table.
 ///
@@ -36,6 +41,8 @@ pub enum ValueType {
     /// Text.
     #[default]
     String,
+    /// One byte.
+    Int8,
     /// Two bytes, big-endian.
     Int16,
     /// Four bytes, big-endian.
@@ -48,6 +55,12 @@ pub enum ValueType {
     Float64,
     /// One byte: zero is false, all others are true.
     Bool,
+    /// Eight bytes, big-endian: milliseconds since 1970.
+    Timestamp,
+    /// Four bytes, big-endian: days since 1970.
+    Date,
+    /// A scale and an integer, as `BigDecimal`.
+    Decimal(DecimalType),
     /// Any bytes; as text, pairs of hex digits.
     BinaryHex,
 }
@@ -57,6 +70,8 @@ pub enum ValueType {
 pub enum TypedValue<'v> {
     /// Of [`ValueType::String`].
     String(&'v str),
+    /// Of [`ValueType::Int8`].
+    Int8(i8),
     /// Of [`ValueType::Int16`].
     Int16(i16),
     /// Of [`ValueType::Int32`].
@@ -69,45 +84,73 @@ pub enum TypedValue<'v> {
     Float64(f64),
     /// Of [`ValueType::Bool`].
     Bool(bool),
+    /// Of [`ValueType::Timestamp`].
+    Timestamp(i64),
+    /// Of [`ValueType::Date`].
+    Date(i32),
+    /// Of [`ValueType::Decimal`]: the number times ten to the power of the type's scale.
+    Decimal(i128),
     /// Of [`ValueType::BinaryHex`].
     Binary(&'v [u8]),
 }
 
 impl ValueType {
-    const NAMES: [(&str, Self); 8] = [
+    const NAMES: [(&str, Self); 12] = [
         ("string", Self::String),
+        ("int8", Self::Int8),
         ("int16", Self::Int16),
         ("int32", Self::Int32),
         ("int64", Self::Int64),
         ("float32", Self::Float32),
         ("float64", Self::Float64),
         ("bool", Self::Bool),
+        ("timestamp", Self::Timestamp),
+        ("date", Self::Date),
+        ("decimal", Self::Decimal(DecimalType::DEFAULT)),
         ("binary-hex", Self::BinaryHex),
     ];
 
-    /// Returns the type with this name, in any case.
+    /// Returns the type with this name, in any case. A decimal can have a precision and scale: `decimal(10,2)`.
     ///
     /// # Errors
     ///
     /// If there is none: a message that lists all names.
     pub fn from_name(name: &str) -> Result<Self, String> {
+        let lower = name.to_ascii_lowercase();
+        let digits = lower.strip_prefix("decimal(").and_then(|rest| rest.strip_suffix(')'));
+        if let Some(digits) = digits {
+            return DecimalType::parse(digits).map(Self::Decimal).ok_or_else(|| {
+                format!(
+                    "{name:?} is no type; a decimal has at most 38 digits: decimal(PRECISION,SCALE)"
+                )
+            });
+        }
         Self::NAMES
             .iter()
             .find(|(known, _)| known.eq_ignore_ascii_case(name))
             .map(|(_, found)| *found)
             .ok_or_else(|| {
-                let names = Self::NAMES.map(|(name, _)| name).join(", ");
+                let names = Self::names().collect::<Vec<_>>().join(", ");
                 format!("unknown type {name:?}; types are {names}")
             })
     }
 
-    /// Returns the type's name.
+    /// Returns the names of all types.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        Self::NAMES.iter().map(|(name, _)| *name)
+    }
+
+    /// Returns the type's name, of a decimal without precision and scale. `Display` writes them.
     ///
     /// # Panics
     ///
     /// Never: the table of names has all types.
     pub fn name(self) -> &'static str {
-        Self::NAMES.iter().find(|(_, known)| *known == self).expect("the table has all").0
+        let is_same = |known: Self| match (known, self) {
+            (Self::Decimal(_), Self::Decimal(_)) => true,
+            (known, this) => known == this,
+        };
+        Self::NAMES.iter().find(|(_, known)| is_same(*known)).expect("the table has all").0
     }
 
     /// Decodes a value; `None` if its length does not fit the type, or if it is no UTF-8 text.
@@ -116,6 +159,7 @@ impl ValueType {
     pub fn decode(self, value: &[u8]) -> Option<TypedValue<'_>> {
         Some(match self {
             Self::String => TypedValue::String(std::str::from_utf8(value).ok()?),
+            Self::Int8 => TypedValue::Int8(i8::from_be_bytes(value.try_into().ok()?)),
             Self::Int16 => TypedValue::Int16(i16::from_be_bytes(value.try_into().ok()?)),
             Self::Int32 => TypedValue::Int32(i32::from_be_bytes(value.try_into().ok()?)),
             Self::Int64 => TypedValue::Int64(i64::from_be_bytes(value.try_into().ok()?)),
@@ -125,6 +169,9 @@ impl ValueType {
                 let [byte] = value.try_into().ok()?;
                 TypedValue::Bool(byte != 0)
             }
+            Self::Timestamp => TypedValue::Timestamp(i64::from_be_bytes(value.try_into().ok()?)),
+            Self::Date => TypedValue::Date(i32::from_be_bytes(value.try_into().ok()?)),
+            Self::Decimal(decimal) => TypedValue::Decimal(decimal.decode(value)?),
             Self::BinaryHex => TypedValue::Binary(value),
         })
     }
@@ -137,7 +184,7 @@ impl ValueType {
     pub fn encode(self, text: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
         let bad = || {
             let hint = if text.is_empty() { "; use --null '' to skip empty fields" } else { "" };
-            format!("{:?} is not of type {}{hint}", String::from_utf8_lossy(text), self.name())
+            format!("{} is not of type {self}{hint}", quoted(text))
         };
         if self == Self::String {
             out.extend_from_slice(text);
@@ -146,6 +193,7 @@ impl ValueType {
         let word = std::str::from_utf8(text).map_err(|_| bad())?.trim_ascii();
         match self {
             Self::String => {}
+            Self::Int8 => out.extend(word.parse::<i8>().map_err(|_| bad())?.to_be_bytes()),
             Self::Int16 => out.extend(word.parse::<i16>().map_err(|_| bad())?.to_be_bytes()),
             Self::Int32 => out.extend(word.parse::<i32>().map_err(|_| bad())?.to_be_bytes()),
             Self::Int64 => out.extend(word.parse::<i64>().map_err(|_| bad())?.to_be_bytes()),
@@ -170,14 +218,43 @@ impl ValueType {
                 _ if word.eq_ignore_ascii_case("false") => 0,
                 _ => return Err(bad()),
             }),
+            Self::Timestamp => {
+                let millis = word.parse().ok().or_else(|| parse_iso(word.as_bytes()));
+                out.extend(millis.ok_or_else(bad)?.to_be_bytes());
+            }
+            Self::Date => {
+                let days = word.parse().ok().or_else(|| days_of(word));
+                out.extend(days.ok_or_else(bad)?.to_be_bytes());
+            }
+            Self::Decimal(decimal) => out.extend(decimal.encode(word).ok_or_else(bad)?),
             Self::BinaryHex => out.extend(parse_hex(word).ok_or_else(bad)?),
         }
         Ok(())
     }
 
     fn overflow(self, text: &[u8]) -> String {
-        format!("{:?} is too large for {}", String::from_utf8_lossy(text), self.name())
+        format!("{} is too large for {}", quoted(text), self.name())
     }
+}
+
+impl fmt::Display for ValueType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        match self {
+            Self::Decimal(decimal) if *decimal != DecimalType::DEFAULT => {
+                write!(f, "({},{})", decimal.precision(), decimal.scale())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Returns the days since 1970 of a date in ISO 8601 without a time.
+fn days_of(date: &str) -> Option<i32> {
+    const DAY_MILLIS: i64 = 86_400_000;
+    const DATE_LEN: usize = "2023-11-14".len();
+    let millis = parse_iso(date.as_bytes()).filter(|_| date.len() == DATE_LEN)?;
+    i32::try_from(millis.div_euclid(DAY_MILLIS)).ok()
 }
 
 /// Returns whether a number's text is `inf` or `infinity`, in any case, with or without a sign.
@@ -212,6 +289,13 @@ mod tests {
             ("bool", "0", b"\0"),
             ("binary-hex", "00fF", b"\0\xff"),
             ("binary-hex", "", b""),
+            ("int8", "-2", b"\xfe"),
+            ("timestamp", "2023-11-14T22:13:20Z", b"\0\0\x01\x8b\xcf\xe5\x68\0"),
+            ("timestamp", "-1", b"\xff\xff\xff\xff\xff\xff\xff\xff"),
+            ("date", "1970-01-03", b"\0\0\0\x02"),
+            ("date", "-1", b"\xff\xff\xff\xff"),
+            ("decimal", "1.50", b"\0\0\0\x02\0\x96"),
+            ("decimal(3,1)", "1.5", b"\0\0\0\x01\x0f"),
         ] {
             assert_eq!(encoded(name, text).as_deref(), Ok(bytes), "{name} {text}");
         }
@@ -230,6 +314,9 @@ mod tests {
             ("bool", "true", V::Bool(true)),
             ("bool", "0", V::Bool(false)),
             ("binary-hex", "00ff", V::Binary(b"\0\xff")),
+            ("int8", "-128", V::Int8(-128)),
+            ("timestamp", "1969-12-31T23:59:59.999Z", V::Timestamp(-1)),
+            ("date", "2000-02-29", V::Date(11_016)),
         ] {
             let bytes = encoded(name, text).expect(text);
             let value_type = ValueType::from_name(name).expect(name);
@@ -245,6 +332,12 @@ mod tests {
     #[test]
     fn text_of_another_type_is_refused() {
         for (name, text) in [
+            ("int8", "128"),
+            ("date", "2000-02-29T10:00"),
+            ("date", "yesterday"),
+            ("timestamp", "soon"),
+            ("decimal", "1,5"),
+            ("decimal(3,1)", "1.55"),
             ("int16", "32768"),
             ("int32", "1.0"),
             ("int64", "0x10"),
@@ -265,7 +358,16 @@ mod tests {
         }
         assert!(encoded("int32", "").expect_err("empty").contains("--null ''"));
         assert!(
-            encoded("int8", "1").expect_err("no such type").contains("types are string, int16")
+            encoded("int7", "1")
+                .expect_err("no such type")
+                .contains("types are string, int8, int16")
         );
+        for name in ["decimal(39,1)", "decimal(5,6)", "decimal(5)", "decimal()"] {
+            assert!(ValueType::from_name(name).expect_err(name).contains("PRECISION"), "{name}");
+        }
+        for name in ValueType::names().chain(["decimal(10,2)"]) {
+            let value_type = ValueType::from_name(name).expect(name);
+            assert_eq!(value_type.to_string(), name);
+        }
     }
 }

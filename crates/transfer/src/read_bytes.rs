@@ -33,6 +33,13 @@ impl ReadBytes {
         }
     }
 
+    /// Returns whether who sees the progress ends the operation.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn is_cancelled(&self) -> bool {
+        let shown = self.0.shown.borrow().as_ref().and_then(Weak::upgrade);
+        shown.is_some_and(|progress| progress.is_cancelled())
+    }
+
     /// Returns a reader that counts the bytes that it reads from `inner`.
     pub(crate) fn counting<R>(&self, inner: R) -> CountingReader<R> {
         CountingReader { inner, bytes: self.clone() }

@@ -1,6 +1,6 @@
 //! What the inputs have in common whose records become several cells: CSV and record batches.
 
-use sstable::{Cell, Result, Timestamp};
+use sstable::{Cell, FileName, Result, Timestamp};
 
 use crate::columns::{BadLines, Mapping};
 
@@ -8,6 +8,11 @@ use crate::columns::{BadLines, Mapping};
 pub(crate) trait RecordCells: Iterator<Item = Result<Cell>> {
     /// Returns where the last returned cell's record begins: its line, or its number.
     fn line(&self) -> u64;
+
+    /// Returns the file of the last returned cell, if there are several files.
+    fn file(&self) -> Option<&FileName> {
+        None
+    }
 
     /// Whether the last returned cell was the last one of its record.
     fn is_between_records(&self) -> bool;

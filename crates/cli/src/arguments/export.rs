@@ -32,8 +32,8 @@ pub(crate) struct FormArguments {
     /// Write one row per row of the table, with a column for each of --columns and --type
     #[arg(long)]
     pivot: bool,
-    /// Decode the values of a column as string, int16, int32, int64, float32, float64, bool or binary-hex;
-    /// repeatable [default: binary-hex]
+    /// Decode the values of a column as string, int8, int16, int32, int64, float32, float64, bool, timestamp, date,
+    /// decimal or binary-hex; repeatable [default: binary-hex]
     #[arg(long = "type", value_name = "FAMILY:QUALIFIER=TYPE", requires = "pivot")]
     types: Vec<TypedColumn>,
     /// Decode the row keys as this type, one of those of --type

@@ -48,8 +48,10 @@ CSV: each record becomes one row, with one cell for each column except those of 
                a header
   timestamps   milliseconds since 1970, or ISO 8601 (2023-11-14T22:13:20.5+01:00; UTC without an offset);
                numbers of 4 or 8 digits are refused, because they could be years or dates
-  types        string: the bytes of the field; int16 int32 int64 float32 float64: big-endian, as HBase's
-               Bytes.toBytes encodes them; bool: true, false, 1 or 0; binary-hex: bytes as hex digits
+  types        string: the bytes of the field; int8 int16 int32 int64 float32 float64: big-endian, as HBase's
+               Bytes.toBytes encodes them; decimal, or decimal(10,2): as a BigDecimal; bool: true, false, 1 or 0;
+               timestamp: int64 milliseconds since 1970, or ISO 8601; date: int32 days, or 2023-11-14;
+               binary-hex: bytes as hex digits
   quoting      a field that begins with a quote ends at the next quote that is not doubled; a separator or the
                end of the line must follow. Other quotes are part of the field. A record has at most 1,000
                lines. Empty lines are skipped
@@ -57,8 +59,8 @@ If the header has the columns row, family and ts, the input is read as output of
 cell per record, bytes as \\xNN. With --row, it is read like any other CSV.
 
 Parquet (a build with the feature parquet): the options of columns are those of CSV, and null makes no cell. A column
-without --type has the type of its values: bool, int16, int32, int64, float32, float64, text or bytes; timestamps,
-dates, decimals and other integers need a --type (int64: milliseconds since 1970; string: text). Row keys that are
+without --type has the type of its values: bool, int8, int16, int32, int64, float32, float64, decimal, date, text or
+bytes; timestamps and unsigned integers need a --type (timestamp: milliseconds since 1970; string: text). Row keys that are
 numbers need --row-type. Several files must have the same columns and types. With the columns row, family and timestamp, as
 hfile table export writes them, each row is a cell.
 

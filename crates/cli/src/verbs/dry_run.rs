@@ -60,6 +60,10 @@ pub(crate) fn dry_run(
         };
         let previous = last_of_families.get(cell.family());
         if let Some(what) = checks.problem(&cell, report.shown.first(), previous) {
+            let what = match input.file() {
+                Some(file) => format!("{file}: {what}"),
+                None => what,
+            };
             report.add_problem(Problem { line: input.line(), what });
         }
         report.add_cell(&cell)?;

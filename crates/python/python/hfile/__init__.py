@@ -12,7 +12,7 @@
 =====================  ==================================================================
 
 Each ``open_`` function returns an object with ``scan`` (Arrow record batches for pyarrow, polars and DuckDB),
-``cells`` (an iterator) and ``get`` (the cells of a row)::
+``cells`` (an iterator), ``get`` (the cells of a row) and ``splits`` (parts that other processes read)::
 
     table = hfile.open_snapshot("/data/hbase", "users-monday")
     users = pyarrow.table(table.scan(types={"info:name": "string", "info:age": "int64"}))
@@ -35,6 +35,7 @@ from ._hfile import (
     Scan,
     Snapshot,
     Source,
+    Split,
     Store,
     Table,
     __version__,
@@ -62,6 +63,7 @@ __all__ = [
     "Scan",
     "Snapshot",
     "Source",
+    "Split",
     "Store",
     "Table",
     "TableWarning",

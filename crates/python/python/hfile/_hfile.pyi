@@ -17,6 +17,7 @@ __all__ = [
     "Scan",
     "Snapshot",
     "Source",
+    "Split",
     "Store",
     "Table",
     "__version__",
@@ -33,9 +34,22 @@ __all__ = [
 _Bytes: TypeAlias = Union[bytes, bytearray, str]
 _Names: TypeAlias = Union[_Bytes, Iterable[_Bytes]]
 _Path: TypeAlias = Union[str, PathLike[str]]
-_TypeName: TypeAlias = Literal[
-    "string", "int16", "int32", "int64", "float32", "float64", "bool", "binary"
+_Type: TypeAlias = Literal[
+    "string",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float32",
+    "float64",
+    "bool",
+    "timestamp",
+    "date",
+    "decimal",
+    "binary",
 ]
+# A decimal can have numbers, ``decimal(10,2)``, so a name is any text.
+_TypeName: TypeAlias = Union[_Type, str]
 # A mapping does not accept a mapping of another type of keys, so the type of keys is a variable.
 _Key = TypeVar("_Key", bound=_Bytes)
 _Types: TypeAlias = Union[dict[_Key, _TypeName], _Bytes, Iterable[_Bytes]]
@@ -102,7 +116,34 @@ class Source:
         wal_directory: _Path | None = None,
         threads: int = 1,
         batch_size: int | None = None,
+        on_error: Literal["raise", "null"] = "raise",
     ) -> Scan: ...
+    def splits(
+        self,
+        *,
+        target_bytes: int | None = None,
+        start: _Bytes | None = None,
+        stop: _Bytes | None = None,
+        prefix: _Bytes | None = None,
+        families: _Names | None = None,
+        columns: _Names | None = None,
+        types: _Types[_Key] | None = None,
+        row_type: _TypeName | None = None,
+        timestamps: bool = False,
+        all_rows: bool = False,
+        versions: int | None = None,
+        min_timestamp: int | None = None,
+        max_timestamp: int | None = None,
+        raw: bool = False,
+        now: int | None = None,
+        skip_damaged: bool = False,
+        with_wal: bool = False,
+        wal_memory: int | None = None,
+        wal_directory: _Path | None = None,
+        threads: int = 1,
+        batch_size: int | None = None,
+        on_error: Literal["raise", "null"] = "raise",
+    ) -> list[Split]: ...
     def cells(
         self,
         *,
@@ -122,6 +163,17 @@ class Source:
         wal_directory: _Path | None = None,
         threads: int = 1,
     ) -> CellIterator: ...
+    def column_names(
+        self,
+        *,
+        sample: int | None = None,
+        start: _Bytes | None = None,
+        stop: _Bytes | None = None,
+        prefix: _Bytes | None = None,
+        families: _Names | None = None,
+        now: int | None = None,
+        with_wal: bool = False,
+    ) -> list[bytes]: ...
     def get(
         self,
         row: _Bytes,
@@ -139,6 +191,7 @@ class Source:
         wal_directory: _Path | None = None,
     ) -> list[Cell]: ...
     def close(self) -> None: ...
+    def __reduce__(self) -> tuple[object, ...]: ...
     def __enter__(self) -> Self: ...
     def __exit__(
         self,
@@ -181,7 +234,7 @@ class Table(Source):
     @property
     def regions(self) -> list[Region]: ...
     @property
-    def splits(self) -> list[bytes]: ...
+    def region_splits(self) -> list[bytes]: ...
     @property
     def write_ahead_logs(self) -> list[str]: ...
     @property
@@ -212,9 +265,30 @@ class Store(Source):
     def families(self) -> dict[str, dict[str, str]]: ...
 
 @final
+class Split:
+    def __new__(cls, data: bytes) -> Self: ...
+    def scan(self) -> Scan: ...
+    @property
+    def region(self) -> str | None: ...
+    @property
+    def path(self) -> str | None: ...
+    @property
+    def start(self) -> bytes: ...
+    @property
+    def stop(self) -> bytes | None: ...
+    @property
+    def estimated_bytes(self) -> int: ...
+    def __bytes__(self) -> bytes: ...
+    def __reduce__(self) -> tuple[type[Self], tuple[bytes]]: ...
+
+@final
 class Scan:
+    def __reduce__(self) -> tuple[object, ...]: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __arrow_c_schema__(self) -> object: ...
+    @property
+    def schema(self) -> pyarrow.Schema: ...
+    def count(self) -> int: ...
     def to_reader(self) -> pyarrow.RecordBatchReader: ...
     def read_all(self) -> pyarrow.Table: ...
     def __iter__(self) -> BatchIterator: ...
@@ -224,6 +298,8 @@ class Scan:
     def warnings(self) -> list[str]: ...
     @property
     def torn_logs(self) -> list[TornLog]: ...
+    @property
+    def bad_values(self) -> int: ...
     @property
     def data_blocks(self) -> int | None: ...
 

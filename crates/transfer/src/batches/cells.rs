@@ -47,6 +47,16 @@ pub(crate) struct BatchCells {
     has_failed: bool,
 }
 
+/// Returns a row key as HBase prints it; of a long one only the start.
+fn shown_row(row: &[u8]) -> String {
+    /// The bytes of a row that are shown.
+    const SHOWN_MAX: usize = 100;
+    match row.get(..SHOWN_MAX).filter(|_| row.len() > SHOWN_MAX) {
+        Some(start) => format!("{}… ({} bytes)", escape(start), row.len()),
+        None => escape(row).to_string(),
+    }
+}
+
 /// How the rows of a batch map to cells.
 enum Form {
     /// A row is a cell.
@@ -125,6 +135,7 @@ impl BatchCells {
 
     /// Reads the next batch. Returns `false` at the end of the source.
     fn read_batch(&mut self) -> Result<bool> {
+        self.batch = None;
         let Some(next) = self.source.next_batch()? else { return Ok(false) };
         if next.begins_file {
             self.record = 0;
@@ -155,7 +166,7 @@ impl BatchCells {
             return Ok(true);
         };
         let row = batch.records.row(index);
-        let what = if row.is_empty() { what } else { format!("row {}, {what}", escape(row)) };
+        let what = if row.is_empty() { what } else { format!("row {}, {what}", shown_row(row)) };
         let file = self.source.name().unwrap_or(&self.name);
         if self.bad_records.ends_run() {
             let what = format!("record {}: {what}", self.record);
@@ -208,7 +219,7 @@ impl BatchRecords {
     /// Returns the row key of a record for a message; it may be incomplete or empty.
     fn row(&self, index: usize) -> &[u8] {
         match self {
-            Self::Cells(rows) => rows.cell(index).map(|cell| cell.row).unwrap_or_default(),
+            Self::Cells(rows) => rows.row(index).unwrap_or_default(),
             Self::Rows(rows) => rows.row(),
         }
     }
@@ -236,6 +247,10 @@ impl Iterator for BatchCells {
 impl RecordCells for BatchCells {
     fn line(&self) -> u64 {
         self.record
+    }
+
+    fn file(&self) -> Option<&FileName> {
+        self.source.name().filter(|_| self.source.has_files())
     }
 
     fn is_between_records(&self) -> bool {

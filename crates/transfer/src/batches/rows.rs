@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, VecDeque};
 use arrow_array::ArrayRef;
 use arrow_schema::DataType;
 use hfile_arrow::{RecordBatch, TimeColumn, TimeValue, ValueArray};
-use sstable::{Cell, CellRef, Timestamp, ValueType};
+use sstable::{Cell, CellRef, Timestamp, ValueType, parse_time};
 
-use crate::columns::{Mapping, TimestampSource, check_row, in_column, parse_time};
+use crate::columns::{Mapping, TimestampSource, check_row, in_column};
 
 /// A batch with one row for each row of a table.
 pub(super) struct BatchRows {

@@ -26,7 +26,8 @@ pub(crate) struct BatchSource {
 /// The batches of a file or of a program.
 struct Stream {
     name: FileName,
-    reader: Box<dyn RecordBatchReader>,
+    /// `None` after the last batch: what it holds is not needed while the cells are merged and written.
+    reader: Option<Box<dyn RecordBatchReader>>,
     /// The bytes of the file, and its rows.
     extent: Option<FileExtent>,
     is_begun: bool,
@@ -55,7 +56,12 @@ impl BatchSource {
         Self {
             names: names_of(&reader.schema()),
             wanted: Vec::new(),
-            current: Some(Stream { name, reader: Box::new(reader), extent: None, is_begun: false }),
+            current: Some(Stream {
+                name,
+                reader: Some(Box::new(reader)),
+                extent: None,
+                is_begun: false,
+            }),
             files: VecDeque::new(),
             has_files: false,
             bytes,
@@ -128,18 +134,24 @@ impl BatchSource {
                 }
                 continue;
             };
-            let Some(batch) = stream.reader.next() else {
+            let Some(batch) = stream.reader.as_mut().and_then(Iterator::next) else {
+                stream.reader = None;
                 if self.files.is_empty() {
                     return Ok(None);
                 }
                 self.current = None;
                 continue;
             };
-            let batch = batch.map_err(|error| Error::Io {
+            let failed = |source| Error::Io {
                 file: stream.name.clone(),
                 action: "read record batches".into(),
-                source: io::Error::other(error),
-            })?;
+                source,
+            };
+            let batch = batch.map_err(|error| failed(io::Error::other(error)))?;
+            // The observer is asked for each cell, and records of null have none.
+            if self.bytes.is_cancelled() {
+                return Err(failed(io::ErrorKind::Interrupted.into()));
+            }
             self.bytes.add(match stream.extent {
                 None => batch.get_array_memory_size() as u64,
                 Some(FileExtent { bytes, rows }) => {
@@ -178,6 +190,7 @@ fn open(path: &std::path::Path, wanted: &[String]) -> Result<Stream> {
     let is_wanted = |name: &str| wanted.iter().any(|wanted| wanted == name);
     let reader = input.batches(is_wanted).map_err(failed)?;
     let name = FileName::new(path.display().to_string());
+    let reader = Some(reader as Box<dyn RecordBatchReader>);
     Ok(Stream { name, reader, extent: Some(extent), is_begun: false })
 }
 

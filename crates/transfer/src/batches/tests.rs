@@ -1,18 +1,21 @@
 //! Record batches become the cells that CSV of the same records becomes, or errors that name record and column.
 
+use std::cell::Cell as Flag;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use arrow_array::{
     ArrayRef, BinaryArray, Float64Array, Int32Array, Int64Array, NullArray, RecordBatch,
     RecordBatchIterator, StringArray, TimestampMillisecondArray, TimestampSecondArray,
 };
-use arrow_schema::ArrowError;
+use arrow_schema::{ArrowError, SchemaRef};
+use hfile_arrow::RecordBatchReader;
 use sstable::{Cell, CellType, Comparator, FileName, Timestamp, ValueType, WriterOptions};
 
 use crate::{
-    BadLinePolicy, Build, ColumnFamily, ColumnOptions, CsvOptions, Error, Input, InputFormat,
-    InputOptions, Observer, Sorting,
+    BadLinePolicy, Build, ColumnFamily, ColumnOptions, CsvOptions, Error, Extent, Input,
+    InputFormat, InputOptions, Observer, Phase, Sorting,
 };
 
 const NOW: Timestamp = Timestamp::new(1_700_000_000_000);
@@ -368,4 +371,78 @@ fn a_cancelled_build_leaves_nothing_wherever_it_ends() {
         let left = |directory: &Path| std::fs::read_dir(directory).expect("readable").count();
         assert_eq!((left(directory.path()), left(&scratch)), (1, 0), "at {at}");
     }
+}
+
+/// A reader that says when it is dropped.
+struct Watched {
+    batches: std::vec::IntoIter<RecordBatch>,
+    schema: SchemaRef,
+    is_dropped: Rc<Flag<bool>>,
+}
+
+impl Iterator for Watched {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.batches.next().map(Ok)
+    }
+}
+
+impl RecordBatchReader for Watched {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.is_dropped.set(true);
+    }
+}
+
+/// Its batches would otherwise be in memory while the cells are merged and written.
+#[test]
+fn a_stream_is_released_after_its_last_batch() {
+    let is_dropped = Rc::new(Flag::new(false));
+    let batch = batch([("id", text([Some("a")])), ("q", text([Some("1")]))]);
+    let schema = batch.schema();
+    let batches = vec![batch].into_iter();
+    let reader = Watched { batches, schema, is_dropped: Rc::clone(&is_dropped) };
+    let family = ColumnFamily::Option("f");
+    let input = Input::batches(FileName::new("data"), reader, &by_row("id"), family, NOW);
+    let mut input = input.expect("known columns");
+    assert!(input.next().is_some() && !is_dropped.get());
+    assert!(input.next().is_none() && is_dropped.get(), "the input is still there");
+}
+
+/// An observer that ends the work in the phase of reading.
+struct EndsReading;
+
+struct EndedPhase;
+
+impl Phase for EndedPhase {
+    fn is_cancelled(&self) -> bool {
+        true
+    }
+}
+
+impl Observer for EndsReading {
+    fn begin(&self, _phase: &'static str, _extent: Extent) -> Box<dyn Phase> {
+        Box::new(EndedPhase)
+    }
+}
+
+/// Of records without cells, none of which asks the observer.
+#[test]
+fn records_of_null_can_be_cancelled() {
+    let nulls = || batch([("id", text([Some("a")])), ("q", text([None]))]);
+    let mut input = open(vec![nulls(), nulls()], &by_row("id")).expect("known columns");
+    let sorting = Sorting { memory: 1 << 20, directory: None };
+    let options = WriterOptions::default();
+    let order = Comparator::Bytes;
+    let build = Build { options, order, sorting: Some(&sorting), observer: &EndsReading };
+    let written = build.write_file(&mut input, Vec::new(), FileName::new("out"));
+    let error = written.map(|_| ()).expect_err("cancelled");
+    assert!(error.to_string().contains("read record batches"), "{error}");
+    assert_eq!(input.record_count(), 0, "no batch was read to its end");
 }

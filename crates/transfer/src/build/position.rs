@@ -34,7 +34,9 @@ impl InputPosition {
             Some(line) => format!("{line}: {what}"),
             None => what,
         };
-        let error = sstable::Error::Invalid { file: self.name.clone(), what };
+        let of_several = self.line.as_ref().and_then(LineNumber::file);
+        let file = of_several.unwrap_or_else(|| self.name.clone());
+        let error = sstable::Error::Invalid { file, what };
         let is_same_family = last.is_none_or(|last| last.family() == cell.family());
         let is_out_of_order =
             last.is_some_and(|last| last.as_ref().compare(&cell.as_ref()) == Ordering::Greater);

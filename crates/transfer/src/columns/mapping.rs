@@ -11,10 +11,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
-use sstable::{KeyRef, Timestamp, ValueType, check_family_name, escape, unescape};
+use sstable::{KeyRef, Timestamp, ValueType, check_family_name, escape, parse_time, unescape};
 
 use super::options::ColumnOptions;
-use super::time;
 
 /// A mapping of named columns to cells.
 #[derive(Debug)]
@@ -243,11 +242,11 @@ pub(crate) fn timestamp_source(
             ));
         }
         let timestamp =
-            time::parse(text.as_bytes()).map_err(|what| format!("--timestamp: {what}"))?;
+            parse_time(text.as_bytes()).map_err(|what| format!("--timestamp: {what}"))?;
         return Ok(TimestampSource::Fixed(timestamp));
     }
     let name = text.strip_prefix("column:").unwrap_or(text);
-    match (position(names, name), time::parse(text.as_bytes())) {
+    match (position(names, name), parse_time(text.as_bytes())) {
         (Ok(at), _) => Ok(TimestampSource::Column(at)),
         (Err(_), Ok(timestamp)) if !names.iter().any(|known| known == name) => {
             Ok(TimestampSource::Fixed(timestamp))

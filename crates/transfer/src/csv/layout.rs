@@ -2,13 +2,12 @@
 
 use std::collections::VecDeque;
 
-use sstable::{Cell, CellRef, Timestamp, ValueType, unescape};
+use sstable::{Cell, CellRef, Timestamp, ValueType, parse_time, unescape};
 
 use super::options::CsvOptions;
 use super::records::Record;
 use crate::columns::{
-    ColumnOptions, Mapping, TimestampSource, ValueColumn, check_row, in_column, parse_time,
-    timestamp_source,
+    ColumnOptions, Mapping, TimestampSource, ValueColumn, check_row, in_column, timestamp_source,
 };
 
 /// The names in `ImportTsv`'s notation of columns that do not become cells.

@@ -1,5 +1,6 @@
 //! Reads cells from files, a pipe or a program: the cells format, CSV or record batches.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -186,6 +187,15 @@ const RECORD: &str = "record";
 pub(crate) struct LineNumber {
     number: Rc<std::cell::Cell<u64>>,
     unit: &'static str,
+    /// The file, if there are several.
+    file: Rc<RefCell<Option<FileName>>>,
+}
+
+impl LineNumber {
+    /// Returns the file of the last returned cell, if there are several.
+    pub(crate) fn file(&self) -> Option<FileName> {
+        self.file.borrow().clone()
+    }
 }
 
 impl fmt::Display for LineNumber {
@@ -208,7 +218,7 @@ impl Input {
         unit: &'static str,
         bytes: ReadBytes,
     ) -> Self {
-        let line_number = LineNumber { number: Rc::default(), unit };
+        let line_number = LineNumber { number: Rc::default(), unit, file: Rc::default() };
         Self { source, name, from_line, record_count: 0, unit, line_number, bytes }
     }
 
@@ -269,6 +279,11 @@ impl Input {
             Source::Cells(cells) => cells.line_number(),
             Source::Records(records) => records.line(),
         }
+    }
+
+    /// Returns the file of the last returned cell, if there are several.
+    pub fn file(&self) -> Option<&FileName> {
+        self.records()?.file()
     }
 
     /// Returns what [`line`](Self::line) counts: `line`, or `record` of record batches.
@@ -365,6 +380,9 @@ impl Iterator for Input {
             }
         };
         self.line_number.number.set(self.line());
+        if let Some(file) = self.file() {
+            self.line_number.file.replace(Some(file.clone()));
+        }
         cell
     }
 }

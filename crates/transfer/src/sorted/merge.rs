@@ -22,10 +22,10 @@ pub(super) struct Merge {
 }
 
 /// The next cell of a run, ordered by `order` and then by the descending index of the run.
-struct Head {
-    cell: Cell,
-    run: usize,
-    order: Comparator,
+pub(super) struct Head {
+    pub(super) cell: Cell,
+    pub(super) run: usize,
+    pub(super) order: Comparator,
 }
 
 impl Merge {

@@ -9,6 +9,7 @@
 //! of the next. Cells within the limit are sorted in memory. The directory is removed after the last cell,
 //! and at a failure.
 
+mod buffer;
 mod merge;
 mod order;
 mod runs;

@@ -8,8 +8,9 @@ use std::rc::Rc;
 
 use sstable::{BloomType, Cell, Comparator, Compression, Error, FileName, Writer, WriterOptions};
 
+use super::buffer::Buffer;
 use super::merge::{Merge, MergedFamilies};
-use super::order::{check_cancelled, sort};
+use super::order::check_cancelled;
 use crate::error::{Doing, Result};
 use crate::progress::{Extent, Observer, Phase};
 use crate::temporary::ScratchDirectory;
@@ -65,7 +66,7 @@ impl Sorting {
         observer: &dyn Observer,
     ) -> Result<Sorted<'c>> {
         let mut count = 0;
-        let mut buffered: Vec<Cell> = Vec::new();
+        let mut buffered = Buffer::default();
         let mut bytes = 0;
         let mut runs: Option<Runs> = None;
         for cell in cells {
@@ -80,19 +81,19 @@ impl Sorting {
                     None => runs.insert(Runs::create(self.directory.as_deref(), order, name)?),
                 };
                 reading.rename("sorting");
-                runs.add(&mut buffered, observer)?;
+                runs.add(std::mem::take(&mut buffered), observer)?;
                 reading.rename("reading");
                 bytes = 0;
             }
         }
         reading.rename("sorting");
         let Some(mut runs) = runs else {
-            sort(&mut buffered, order, observer)?;
+            let sorted = buffered.into_sorted(order, observer)?;
             drop(reading);
-            return Ok(Sorted::new(buffered.into_iter().map(Ok), count, observer));
+            return Ok(Sorted::new(sorted.map(Ok), count, observer));
         };
-        runs.add(&mut buffered, observer)?;
-        drop((buffered, reading));
+        runs.add(buffered, observer)?;
+        drop(reading);
         Ok(Sorted::new(runs.merge(count, observer)?, count, observer))
     }
 }
@@ -122,10 +123,9 @@ impl Runs {
         Ok(Self { directory, families, written_count: 0, order, name: name.clone() })
     }
 
-    /// Sorts the buffered cells, writes a run of each of their families, and empties the buffer.
-    fn add(&mut self, buffered: &mut Vec<Cell>, observer: &dyn Observer) -> Result<()> {
-        sort(buffered, self.order, observer)?;
-        let mut cells = buffered.drain(..).peekable();
+    /// Sorts the buffered cells, and writes a run of each of their families.
+    fn add(&mut self, buffered: Buffer, observer: &dyn Observer) -> Result<()> {
+        let mut cells = buffered.into_sorted(self.order, observer)?.peekable();
         while let Some(first) = cells.peek() {
             let family = first.family().to_vec();
             let next_of_family = || cells.next_if(|cell| cell.family() == family).map(Ok);

@@ -47,7 +47,7 @@ impl PutFile {
         let watch = Watch::start();
         let store = self.directory.open()?;
         let mut input = self.open(now)?;
-        let mut writer = BatchWriter::new(&store, self.durability, self.ack, self.from_line);
+        let mut writer = BatchWriter::new(&store, &self, input.unit());
         let storing = input.show_progress("storing", &Shown);
         let written = self.write(&mut input, &mut writer);
         drop(storing);
@@ -123,8 +123,9 @@ impl PutFile {
             return Ok(cell);
         }
         let (name, line, found) = (self.input.name(), input.line(), escape(cell.family()));
+        let unit = input.unit();
         let what =
-            format!("line {line}: cell of family {found}, expected {}: {cell:?}", self.family);
+            format!("{unit} {line}: cell of family {found}, expected {}: {cell:?}", self.family);
         Err(sstable::Error::Invalid { file: name, what }.into())
     }
 }
@@ -141,8 +142,12 @@ struct BatchWriter<'s> {
 }
 
 /// The number of stored cells and the line to resume at, shared with the Ctrl-C handler's thread.
-#[derive(Clone, Default)]
-struct ResumePoint(Arc<Mutex<(u64, u64)>>);
+#[derive(Clone)]
+struct ResumePoint {
+    state: Arc<Mutex<(u64, u64)>>,
+    /// What the number of the line counts: lines, or records of Parquet.
+    unit: &'static str,
+}
 
 impl ResumePoint {
     /// Installs a Ctrl-C handler that prints the resume point and ends the process.
@@ -158,26 +163,27 @@ impl ResumePoint {
 
     /// Adds `written` to the number of stored cells, and sets the line to resume at.
     fn set(&self, written: Option<u64>, line: u64) {
-        let mut resume_point = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut resume_point = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         *resume_point = (resume_point.0 + written.unwrap_or(0), line);
     }
 
     fn written(&self) -> u64 {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).0
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).0
     }
 
     fn print(&self) {
-        let (written, line) = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let cells = show_number(written, "cell");
+        let (written, line) = *self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let (cells, unit) = (show_number(written, "cell"), self.unit);
         print_message(format_args!(
-            "hfile: {cells} stored from the records before line {line}; resume with --from-line {line}"
+            "hfile: {cells} stored from the records before {unit} {line}; resume with --from-line {line}"
         ));
     }
 }
 
 impl<'s> BatchWriter<'s> {
-    fn new(store: &'s Store, durability: Durability, acknowledges: bool, from_line: u64) -> Self {
-        let resume_point = ResumePoint::default();
+    fn new(store: &'s Store, put: &PutFile, unit: &'static str) -> Self {
+        let PutFile { durability, ack: acknowledges, from_line, .. } = *put;
+        let resume_point = ResumePoint { state: Arc::default(), unit };
         resume_point.set(None, from_line);
         resume_point.print_on_ctrl_c();
         let batch = WriteBatch::new();

@@ -12,14 +12,28 @@
 //!
 //! Not by `jiff`, which also takes the basic format, the second 60 and hours without minutes, and refuses more than
 //! nine digits of a fraction.
+#![cfg_attr(
+    not(test),
+    expect(clippy::arithmetic_side_effects, reason = "numbers of at most four digits")
+)]
 
-use sstable::Timestamp;
+use crate::{Timestamp, quoted};
 
 const DAY_MILLIS: i64 = 86_400_000;
 
-/// Parses a timestamp. Returns an error for a time before 1970, which HBase does not accept.
-pub(crate) fn parse(text: &[u8]) -> Result<Timestamp, String> {
-    let shown = || format!("{:?}", String::from_utf8_lossy(text));
+/// Parses the timestamp of a cell: milliseconds since 1970, or ISO 8601.
+///
+/// ```
+/// let time = sstable::parse_time(b"2023-11-14T22:13:20Z");
+/// assert_eq!(time, Ok(sstable::Timestamp::new(1_700_000_000_000)));
+/// assert_eq!(sstable::parse_time(b"1700000000000"), time);
+/// ```
+///
+/// # Errors
+///
+/// A message if it is neither, could be a date without separators, or is before 1970, which HBase does not accept.
+pub fn parse_time(text: &[u8]) -> Result<Timestamp, String> {
+    let shown = || quoted(text);
     let trimmed = text.trim_ascii();
     let digits = trimmed.strip_prefix(b"-").unwrap_or(trimmed);
     let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
@@ -43,7 +57,7 @@ pub(crate) fn parse(text: &[u8]) -> Result<Timestamp, String> {
 }
 
 /// Returns the milliseconds since 1970 of an ISO 8601 time; `None` if the text is invalid.
-fn parse_iso(text: &[u8]) -> Option<i64> {
+pub(crate) fn parse_iso(text: &[u8]) -> Option<i64> {
     let mut rest = TimeParser(text);
     let year = rest.number(4)?;
     let month = rest.byte(b"-").and_then(|_| rest.number(2))?;
@@ -159,7 +173,7 @@ mod tests {
             ("2023-11-15T00:13+02", 1_699_999_980_000),
             ("2100-03-01", 4_107_542_400_000),
         ] {
-            assert_eq!(parse(text.as_bytes()), Ok(Timestamp::new(millis)), "{text}");
+            assert_eq!(parse_time(text.as_bytes()), Ok(Timestamp::new(millis)), "{text}");
         }
     }
 
@@ -181,16 +195,16 @@ mod tests {
             "99999999999999999999",
             "2023-11-14T22:13:20+1",
         ] {
-            let error = parse(text.as_bytes()).expect_err(text);
+            let error = parse_time(text.as_bytes()).expect_err(text);
             assert!(error.ends_with("nor an ISO 8601 time"), "{error}");
         }
         for text in ["2023", "20231114", " 1999 "] {
-            let error = parse(text.as_bytes()).expect_err(text);
+            let error = parse_time(text.as_bytes()).expect_err(text);
             assert!(error.contains("could be a date or milliseconds"), "{error}");
         }
-        assert_eq!(parse(b"020231114"), Ok(Timestamp::new(20_231_114)));
+        assert_eq!(parse_time(b"020231114"), Ok(Timestamp::new(20_231_114)));
         for text in ["-5", "1969-12-31T23:59:59Z"] {
-            assert!(parse(text.as_bytes()).expect_err(text).contains("before 1970"));
+            assert!(parse_time(text.as_bytes()).expect_err(text).contains("before 1970"));
         }
     }
 }

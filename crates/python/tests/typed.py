@@ -1,0 +1,29 @@
+"""A program that uses the whole package, for mypy and pyright in strict mode. It is not run."""
+
+from __future__ import annotations
+
+import pickle
+
+import hfile
+
+
+def read(root: str) -> int:
+    table = hfile.open_table(root, "t1")
+    with hfile.open_snapshot(root, "s1") as snapshot:
+        names: list[bytes] = snapshot.column_names(sample=10)
+        scan: hfile.Scan = snapshot.scan(types={"f:a": "decimal(10,2)", "f:b": "date"}, on_error="null")
+        splits: list[hfile.Split] = snapshot.splits(types=names, target_bytes=1 << 28)
+    rows: int = scan.count() + scan.bad_values
+    for split in splits:
+        again: hfile.Split = hfile.Split(bytes(split))
+        start: bytes = again.start
+        stop: bytes | None = again.stop
+        blocks: int | None = again.scan().data_blocks
+        rows += len(start) + len(stop or b"") + (blocks or 0) + again.estimated_bytes
+    cells: list[hfile.Cell] = list(table.cells(with_wal=True, columns=["f:a", b"f:b"]))
+    data: bytes = pickle.dumps(table)
+    return rows + len(cells) + len(data)
+
+
+def write(scan: hfile.Scan, directory: str, splits: list[bytes]) -> hfile.Written:
+    return hfile.write_hfiles(scan, directory, row="row", splits=splits, types={"f:q": "int8"})
