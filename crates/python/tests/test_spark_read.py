@@ -1,6 +1,8 @@
 """Spark reads snapshots, tables and HFiles: what HBase returned for them, in local mode and in a cluster."""
 
 import contextlib
+import datetime
+import decimal
 import json
 
 import hfile
@@ -101,22 +103,30 @@ def test_the_schema_chooses_columns_types_and_their_order(spark, root):
 
 def test_all_types_come_back_from_files_that_spark_wrote(spark, tmp_path):
     schema = (
-        "row string, `f:z` boolean, `f:s` smallint, `f:i` int, `f:l` bigint, `f:f` float, `f:d` double, "
-        "`f:t` string, `f:b` binary"
+        "row string, `f:z` boolean, `f:y` tinyint, `f:s` smallint, `f:i` int, `f:l` bigint, `f:f` float, `f:d` double, "
+        "`f:c` decimal(10,2), `f:day` date, `f:at` timestamp, `f:t` string, `f:b` binary"
     )
+    price, day = decimal.Decimal("-12.50"), datetime.date(1969, 12, 31)
+    at = datetime.datetime(2023, 11, 14, 22, 13, 20, 500_000)
     rows = [
-        ("a", True, -2, 1 << 20, -1 << 40, 1.5, -0.1, "é", bytearray(b"\0\xff")),
-        ("b", None, None, None, None, None, None, None, bytearray(b"")),
-        ("c", False, 7, -1, 0, float("inf"), 0.0, "", None),
+        ("a", True, -1, -2, 1 << 20, -1 << 40, 1.5, -0.1, price, day, at, "é", bytearray(b"\0\xff")),
+        ("b", *[None] * 11, bytearray(b"")),
+        ("c", False, 5, 7, -1, 0, float("inf"), 0.0, price * 0, day, at, "", None),
     ]
     written = hfile.spark.for_bulk_load(spark.createDataFrame(rows, schema), "row", ["b"])
-    writer = written.write.format("hbase-files").option("row", "row").option("splits", "b")
+    options = {"row": "row", "splits": "b", "types": '{"f:at": "timestamp"}'}
+    writer = written.write.format("hbase-files").options(**options)
     writer.mode("append").save(str(tmp_path / "out"))
     # What a job that did not commit left is not read.
     (tmp_path / "out" / "_temporary").mkdir()
     (tmp_path / "out" / "_temporary" / "file").write_text("no HFile")
     read = spark.read.format("hbase-files").schema(schema).load(f"file://{tmp_path}/out")
     assert [tuple(row) for row in read.orderBy("row").collect()] == rows
+    files = [hfile.open_hfile(path) for path in sorted((tmp_path / "out" / "f").iterdir())]
+    types = {"f:c": "decimal(10,2)", "f:at": "timestamp"}
+    splits = [split for file in files for split in file.splits(types=types, row_type="string")]
+    found = hfile.spark.read_splits(spark, splits).orderBy("row").collect()
+    assert [tuple(row) for row in found] == [(row[0], row[8], row[10]) for row in rows if row[8] is not None]
 
 
 @pytest.fixture
@@ -266,10 +276,14 @@ def test_wrong_options_are_refused(options, schema, message, spark, root):
         frame(spark, root, schema, **options).collect()
 
 
-def test_a_value_of_another_type_fails_and_names_row_and_column(spark, root):
+def test_a_value_of_another_type_fails_and_names_row_and_column(spark, root, tmp_path):
     found = frame(spark, root, "row string, `f1:a` bigint", snapshot="s4", now=NOW)
     with pytest.raises(pyspark.errors.PySparkException, match="row row-0.*f1:a.*int64"):
         found.collect()
+    options = {"snapshot": "s4", "now": NOW, "on_error": "null", "counters": tmp_path}
+    found = frame(spark, root, "row string, `f1:a` bigint", **options)
+    assert None in [row[1] for row in found.collect()]
+    assert sum(json.loads(path.read_text())["bad_values"] for path in tmp_path.glob("*.json")) > 0
 
 
 def test_files_with_rows_in_common_are_read_only_raw(spark, tmp_path):

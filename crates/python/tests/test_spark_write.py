@@ -4,6 +4,7 @@ import bisect
 import os
 import pathlib
 import random
+import time
 
 import hfile
 import pyarrow
@@ -211,8 +212,13 @@ def test_what_an_aborted_job_left_is_named_on_stderr(spark, tmp_path, capfd):
     left = tmp_path / "out" / "_temporary" / "0123"
     left.mkdir(parents=True)
     write(spark.createDataFrame([("a", 1)], "id string, `f:n` int"), tmp_path / "out")
-    assert f"TableWarning: {left}: left by a job that was aborted" in capfd.readouterr().err
-    assert left.exists()
+    message, printed = f"TableWarning: {left}: left by a job that was aborted", ""
+    deadline = time.monotonic() + 10
+    # A thread of the JVM copies what workers print.
+    while message not in printed and time.monotonic() < deadline:
+        time.sleep(0.1)
+        printed += capfd.readouterr().err
+    assert message in printed and left.exists()
 
 
 # The directory, without Spark.

@@ -79,8 +79,8 @@ class HFileReader(DataSourceReader):
 
     def _counted(self, splits: list[Split], directory: str) -> Iterator[pyarrow.RecordBatch]:
         """Returns the same batches, and writes counters at their end."""
-        rows, blocks, began = 0, 0, time.thread_time()
-        seconds = 0.0
+        rows, blocks, bad_values, seconds = 0, 0, 0, 0.0
+        began = time.thread_time()
         for split in splits:
             scan = split.scan()
             for batch in scan:
@@ -90,8 +90,15 @@ class HFileReader(DataSourceReader):
                 yield arranged
                 began = time.thread_time()
             blocks += scan.data_blocks or 0
+            bad_values += scan.bad_values
         seconds += time.thread_time() - began
-        counters = {"splits": len(splits), "rows": rows, "data_blocks": blocks, "cpu_seconds": seconds}
+        counters = {
+            "splits": len(splits),
+            "rows": rows,
+            "data_blocks": blocks,
+            "bad_values": bad_values,
+            "cpu_seconds": seconds,
+        }
         _write_counters(directory, counters)
 
 
@@ -118,16 +125,21 @@ def _arguments(options: Options, layout: Layout) -> dict[str, Any]:
     """Returns the arguments of ``splits`` but for the range of rows."""
     now = options.integer("now")
     target = options.integer("target_bytes")
+    with_wal = options.boolean("with_wal")
+    if target is None and not with_wal:
+        # With logs, each task reads all of them, so regions are not divided.
+        target = _TARGET_BYTES
     arguments: dict[str, Any] = {
-        "target_bytes": _TARGET_BYTES if target is None else target,
+        "target_bytes": target,
         "versions": options.integer("versions"),
         "min_timestamp": options.integer("min_timestamp"),
         "max_timestamp": options.integer("max_timestamp"),
         "raw": options.boolean("raw"),
         # Cells expire at the same time in all tasks, and in tasks that run again.
         "now": int(time.time() * 1000) if now is None else now,
-        "with_wal": options.boolean("with_wal"),
+        "with_wal": with_wal,
         "batch_size": options.integer("batch_size"),
+        "on_error": options.text("on_error") or "raise",
     }
     families, columns = options.names("families"), options.names("columns")
     all_rows = options.boolean("all_rows")

@@ -9,7 +9,7 @@ import pyarrow
 from pyspark.sql.types import BinaryType, StructField, StructType
 
 from .._hfile import Split
-from ._schema import spark_schema
+from ._schema import Layout, spark_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -44,10 +44,5 @@ def _read(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatc
     for packed in batches:
         for data in packed.column(0).to_pylist():
             for batch in Split(data).scan():
-                yield _nullable(batch)
-
-
-def _nullable(batch: pyarrow.RecordBatch) -> pyarrow.RecordBatch:
-    """Returns a batch with the types of a frame, whose fields can all be null."""
-    fields = [pyarrow.field(field.name, field.type) for field in batch.schema]
-    return pyarrow.record_batch(batch.columns, schema=pyarrow.schema(fields))
+                # Spark compares types and nullability.
+                yield Layout(spark_schema(batch.schema)).arranged(batch)

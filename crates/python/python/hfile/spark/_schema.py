@@ -8,7 +8,10 @@ import pyarrow
 from pyspark.sql.types import (
     BinaryType,
     BooleanType,
+    ByteType,
     DataType,
+    DateType,
+    DecimalType,
     DoubleType,
     FloatType,
     IntegerType,
@@ -17,6 +20,7 @@ from pyspark.sql.types import (
     StringType,
     StructField,
     StructType,
+    TimestampType,
 )
 
 from ._text import unescape
@@ -32,11 +36,15 @@ _TYPES = [
     _Type(StringType(), pyarrow.string(), "string"),
     _Type(BinaryType(), pyarrow.binary(), "binary"),
     _Type(BooleanType(), pyarrow.bool_(), "bool"),
+    _Type(ByteType(), pyarrow.int8(), "int8"),
     _Type(ShortType(), pyarrow.int16(), "int16"),
     _Type(IntegerType(), pyarrow.int32(), "int32"),
     _Type(LongType(), pyarrow.int64(), "int64"),
     _Type(FloatType(), pyarrow.float32(), "float32"),
     _Type(DoubleType(), pyarrow.float64(), "float64"),
+    _Type(DateType(), pyarrow.date32(), "date"),
+    # Spark's times have microseconds; those of scans have milliseconds.
+    _Type(TimestampType(), pyarrow.timestamp("us", "UTC"), "timestamp"),
 ]
 
 #: The columns of a frame with a row for each cell.
@@ -94,25 +102,35 @@ class Layout:
                 place = 0 if field.name == ROW else next(columns)
             else:
                 place = batch.schema.get_field_index(field.name)
-            arrays.append(batch.column(place))
-            fields.append(pyarrow.field(field.name, _type_of(field).arrow, field.nullable))
+            kind, array = _type_of(field).arrow, batch.column(place)
+            arrays.append(array if array.type == kind else array.cast(kind))
+            fields.append(pyarrow.field(field.name, kind, field.nullable))
         return pyarrow.record_batch(arrays, schema=pyarrow.schema(fields))
 
 
 def spark_schema(schema: pyarrow.Schema) -> StructType:
     """Returns the schema of a frame with the columns of a scan."""
-    kinds = {known.arrow: known.spark for known in _TYPES}
-    return StructType([StructField(field.name, kinds[field.type]) for field in schema])
+    return StructType([StructField(field.name, _of_arrow(field.type)) for field in schema])
+
+
+def _of_arrow(kind: pyarrow.DataType) -> DataType:
+    if pyarrow.types.is_decimal(kind):
+        return DecimalType(kind.precision, kind.scale)
+    if pyarrow.types.is_timestamp(kind):
+        return TimestampType()
+    return next(known.spark for known in _TYPES if known.arrow == kind)
 
 
 def _type_of(field: StructField) -> _Type:
+    kind = field.dataType
+    if isinstance(kind, DecimalType):
+        arrow = pyarrow.decimal128(kind.precision, kind.scale)
+        return _Type(kind, arrow, f"decimal({kind.precision},{kind.scale})")
     for known in _TYPES:
-        if type(known.spark) is type(field.dataType):
+        if type(known.spark) is type(kind):
             return known
-    names = ", ".join(known.spark.simpleString() for known in _TYPES)
-    raise ValueError(
-        f"column {field.name}: values of type {field.dataType.simpleString()} are not read; known are {names}"
-    )
+    names = ", ".join([*(known.spark.simpleString() for known in _TYPES), "decimal"])
+    raise ValueError(f"column {field.name}: values of type {kind.simpleString()} are not read; known are {names}")
 
 
 def _check_cells(fields: list[StructField]) -> None:
