@@ -20,7 +20,7 @@
 
 use std::borrow::Cow;
 
-use crate::block::index::{BlockHandle, IndexEntry, LengthForm};
+use crate::block::index::{IndexEntry, LengthForm};
 use crate::encoding::DamageReason;
 use crate::input::Input;
 use crate::{CellType, KeyRef, Timestamp};
@@ -66,13 +66,10 @@ pub(super) fn length_form(
 }
 
 /// Reads a root whose entries take all bytes; `None` if they do not.
-fn read_all(entries: &[u8], count: usize, form: LengthForm) -> Option<Vec<(BlockHandle, &[u8])>> {
+fn read_all(entries: &[u8], count: usize, form: LengthForm) -> Option<Vec<IndexEntry<'_>>> {
     let mut input = Input::new(entries);
-    let mut all = Vec::new();
-    for _ in 0..count {
-        let entry = IndexEntry::read_root(&mut input, form).ok()?;
-        all.push((entry.block, entry.key));
-    }
+    let all = (0..count).map(|_| IndexEntry::read_root(&mut input, form));
+    let all = all.collect::<Result<_, _>>().ok()?;
     input.is_empty().then_some(all)
 }
 
@@ -106,10 +103,8 @@ mod tests {
         for lens in [&[3, 127][..], &[128], &[40, 143, 255, 256, 3], &[20_000, 5], &[]] {
             let form = |body: &[u8]| length_form(body, lens.len(), body.len());
             assert_eq!(form(&root(lens, hvlong)), Ok(LengthForm::Hvlong), "{lens:?}");
-            let expected = match lens.iter().any(|len| *len > 127) {
-                true => LengthForm::Vint,
-                false => LengthForm::Hvlong,
-            };
+            let is_long = lens.iter().any(|len| *len > 127);
+            let expected = if is_long { LengthForm::Vint } else { LengthForm::Hvlong };
             assert_eq!(form(&root(lens, vint)), Ok(expected), "{lens:?}");
         }
     }

@@ -243,13 +243,7 @@ fn assemble(
     let (meta_at, meta_root) = sections.meta_root;
     let metas = read_meta_root(&meta_root.body, &trailer)
         .map_err(damaged(BlockType::RootIndex, meta_at))?;
-    let last_key = file_info.value(FileInfo::LAST_KEY).unwrap_or_default();
-    let last_key = match (trailer.is_of_hudi, &index) {
-        (false, _) => last_key.to_vec(),
-        (true, Some(_)) => hudi::complete_key(last_key).into_owned(),
-        // A file without cells states an empty row.
-        (true, None) => Vec::new(),
-    };
+    let last_key = last_key(&trailer, &file_info);
     let rows = match &index {
         None => None,
         Some(index) => {
@@ -289,6 +283,17 @@ fn assemble(
         is_filter_over_columns: filters.are_over_columns(),
         filters: Mutex::new(Arc::new(filters)),
     })
+}
+
+/// Returns the flat key of the last cell, as the file info states it.
+fn last_key(trailer: &Trailer, file_info: &FileInfo) -> Vec<u8> {
+    let stated = file_info.value(FileInfo::LAST_KEY).unwrap_or_default();
+    match (trailer.is_of_hudi, trailer.entry_count) {
+        (false, _) => stated.to_vec(),
+        // A file of Hudi without cells states an empty row.
+        (true, 0) => Vec::new(),
+        (true, _) => hudi::complete_key(stated).into_owned(),
+    }
 }
 
 /// Parses the root of the data index and, in an index of several levels, its middle entry.
@@ -365,9 +370,10 @@ fn read_root_entries<'a>(
     if count > blocks_max {
         return Err(format!("{count} index entries where {blocks_max} blocks have room").into());
     }
-    let lengths = match trailer.is_of_hudi {
-        true => hudi::length_form(input.rest(), count, entries_len)?,
-        false => LengthForm::Hvlong,
+    let lengths = if trailer.is_of_hudi {
+        hudi::length_form(input.rest(), count, entries_len)?
+    } else {
+        LengthForm::Hvlong
     };
     (0..count).map(|_| IndexEntry::read_root(input, lengths)).collect()
 }

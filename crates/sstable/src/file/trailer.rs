@@ -204,13 +204,17 @@ impl Trailer {
             comparator: comparator(proto.comparator_class_name)?,
             compression: compression(proto.compression_codec)?,
         };
-        let start_of_file = Some(BlockOffset::default());
-        if is_of_hudi && trailer.entry_count == 0 && trailer.last_data_block_offset == start_of_file
-        {
-            trailer.last_data_block_offset = None;
-        }
+        trailer.forget_missing_last_block();
         trailer.check(at)?;
         Ok(trailer)
+    }
+
+    /// Removes the offset 0 that Hudi states for the last data block of a file without cells.
+    fn forget_missing_last_block(&mut self) {
+        let stated = self.last_data_block_offset;
+        if self.is_of_hudi && self.entry_count == 0 && stated == Some(BlockOffset::default()) {
+            self.last_data_block_offset = None;
+        }
     }
 
     /// Checks that a version 3 trailer has only known fields, and zeros after them.
