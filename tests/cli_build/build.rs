@@ -150,7 +150,7 @@ fn cells_of_families_that_hbase_refuses_are_refused_with_their_line() {
                 let cells = format!("{}\n{}", cell(1, b"f"), cell(2, family));
                 fs::write(&input, cells).expect("writable");
             }
-            let said = tells(3, args).has_all(&[what, &format!("cells: {line}: ")]);
+            let said = tells(3, args).has_all(&[what, &format!("cells: {line}:")]);
             assert_eq!(entries(&directory), 2, "{said}: something is left");
         }
     }

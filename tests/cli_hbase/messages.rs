@@ -55,9 +55,11 @@ fn a_missing_file_is_told_in_short_lines_with_the_lost_rows_first() {
 
 #[test]
 fn a_get_without_a_row_asks_for_it_and_an_absent_row_is_told_alike() {
-    tells(2, &["get", "s01-default.hfile"])
-        .has("the last argument must be the row, but s01-default.hfile is a file");
-    tells(2, &["get", "row1"]).has("give a PATH before the row: hfile get PATH row1");
+    for verb in ["get", "find"] {
+        let what = format!("give a PATH before the row: hfile {verb} PATH row1");
+        tells(2, &[verb, "row1"]).has(&what);
+        tells(2, &[verb, "s01-default.hfile"]).has("the last argument must be the row, but s01-");
+    }
     let message = "hfile: row not found: nobody\n";
     assert_eq!(run(1, &["get", "s01-default.hfile", "nobody"]).1, message);
     let directory = directory();

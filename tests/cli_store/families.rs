@@ -240,6 +240,20 @@ fn a_key_value_family_is_made_and_shown_and_refuses_cells() {
     assert_eq!(store(directory, &["alter", "s", "f", "--key-value"]), "f: KEY_VALUE none → true\n");
 }
 
+#[test]
+fn a_setting_with_a_default_takes_its_value_with_or_without_a_sign() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let directory = directory.path();
+    store(directory, &["create", "s", "f", "--keep-deleted-cells", "TTL", "--in-memory", "true"]);
+    let described = store(directory, &["describe", "s"]);
+    assert!(described.contains("KEEP_DELETED_CELLS => 'TTL'"), "{described}");
+    assert!(described.contains("IN_MEMORY => 'true'"), "{described}");
+    store(directory, &["alter", "s", "f", "--keep-deleted-cells=FALSE", "--in-memory=false"]);
+    assert!(!store(directory, &["describe", "s"]).contains("KEEP_DELETED_CELLS => 'T"));
+    store(directory, &["alter", "s", "f", "--in-memory", "--keep-deleted-cells"]);
+    assert!(store(directory, &["describe", "s"]).contains("KEEP_DELETED_CELLS => 'TRUE'"));
+}
+
 /// A store of an earlier version, whose family has a filter that files no longer have.
 #[test]
 fn the_filter_of_an_older_family_is_named_until_it_is_altered() {

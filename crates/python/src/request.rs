@@ -77,8 +77,8 @@ pub(crate) struct Request {
     /// Whether the time by which cells expire is given.
     pub(crate) has_now: bool,
     /// The row to start at, and the row to stop before, as they are given.
-    start: Option<Vec<u8>>,
-    stop: Option<Vec<u8>>,
+    pub(crate) start: Option<Vec<u8>>,
+    pub(crate) stop: Option<Vec<u8>>,
 }
 
 impl Form {

@@ -232,26 +232,19 @@ impl ThreadCounters {
 }
 
 impl ReadCounters {
-    /// Adds the counts of one read.
+    /// Adds the counts of a read, and the number of gets that it was: 0 for a scan.
     #[inline]
-    pub fn record(&self, trace: &ReadTrace) {
+    pub fn record(&self, trace: &ReadTrace, gets: u64) {
         let ThreadCounters(counters) = self.0.get_or_default();
         let (named, of_blocks) = counters.split_at(Numbers::NAMED);
         add(named, &trace.named());
+        add(&counters[ThreadCounters::GETS..], &[gets]);
         // Most reads of absent rows touch no block, and a read touches few kinds of blocks.
         let (blocks, bytes) = of_blocks[..16].split_at(8);
         if trace.blocks.as_flattened().iter().fold(0, |any, count| any | count) != 0 {
             add(blocks, trace.blocks.as_flattened());
             add(bytes, trace.bytes.as_flattened());
         }
-    }
-
-    /// Adds the counts of one get, and counts the get.
-    #[inline]
-    pub fn record_get(&self, trace: &ReadTrace) {
-        self.record(trace);
-        let ThreadCounters(counters) = self.0.get_or_default();
-        add(&counters[ThreadCounters::GETS..], &[1]);
     }
 
     /// Returns the number of gets.
@@ -303,8 +296,8 @@ mod tests {
             }
         }
         let counters = ReadCounters::default();
-        counters.record(&trace);
-        counters.record(&trace);
+        counters.record(&trace, 1);
+        counters.record(&trace, 1);
         let twice = counters.snapshot();
         assert_eq!(twice.files_considered, 6);
         assert_eq!(twice.blocks(BlockKind::Meta, BlockSource::File), 2);
@@ -326,7 +319,7 @@ mod tests {
         for round in 1..=2 {
             std::thread::scope(|scope| {
                 for _ in 0..THREADS {
-                    scope.spawn(|| (0..READS).for_each(|_| counters.record(&trace)));
+                    scope.spawn(|| (0..READS).for_each(|_| counters.record(&trace, 1)));
                 }
             });
             let sum = counters.snapshot();

@@ -9,13 +9,14 @@ use sstable::{FilterAnswer, ReadTrace, RowProbe, TimeRange, Timestamp};
 
 use crate::arguments::key_text::KeyText;
 use crate::arguments::time_range::time_range;
-use crate::failure::{Answer, UsageError};
+use crate::failure::{Answer, UsageError, refuse};
 use crate::inputs::{Input, Inputs, OpenInput, Target, add_target_column};
 use crate::text::output::{Report, ReportFormat, write_table};
 use crate::text::size_text::{show_count, show_number};
 
 /// Show which HFiles can hold a row, by key range, time range and filter, without reading data blocks.
 #[derive(clap::Args)]
+#[command(allow_missing_positional = true, override_usage = "hfile find [OPTIONS] <PATH>... <ROW>")]
 #[command(after_help = "\
 Examples:
   hfile find region/cf row1
@@ -29,7 +30,8 @@ row as hex:…
 Exit status: 0 some file can hold the row, 1 none can, or a file is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Find {
     /// HFiles, or directories of them, to search
-    #[arg(required = true, value_name = "PATH")]
+    // Not required, so that `hfile find FILE` reaches the check of the row.
+    #[arg(value_name = "PATH")]
     files: Vec<PathBuf>,
     /// Row key: text with \xNN, or hex:…
     row: KeyText,
@@ -50,6 +52,9 @@ impl Find {
     /// Checks the files one after the other.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         self.row.check_is_not_a_file()?;
+        if self.files.is_empty() {
+            refuse!("give a PATH before the row: hfile find PATH {}", self.row);
+        }
         let times = self.times()?;
         let mut probe = RowProbe::new(self.row.as_bytes(), Seed::new(0));
         if let Some(column) = &self.column {

@@ -91,7 +91,7 @@ impl ReadView {
                 && let Some(trace) = map.and_then(|map| trace_if_denied(family, &map))
             {
                 observer.end_family(&trace, 0);
-                family.family.reads.record_get(&trace);
+                family.family.reads.record(&trace, 1);
                 return Ok(());
             }
             let mut read = RowRead::new(self, family, columns, &get.view, &probe);
@@ -291,7 +291,7 @@ impl<'a> RowRead<'a> {
         if trace.filters_unreadable > 0 {
             self.family.log_filter_problems();
         }
-        self.family.family.reads.record_get(trace);
+        self.family.family.reads.record(trace, 1);
         Ok(())
     }
 

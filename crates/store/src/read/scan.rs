@@ -107,7 +107,7 @@ impl ScanCells {
             family.log_filter_problems();
         }
         let family = Arc::clone(&family.family);
-        family.reads.record(&trace);
+        family.reads.record(&trace, 0);
         Ok(Self {
             family,
             scan,
@@ -275,7 +275,7 @@ impl Iterator for ScanCells {
 
 impl Drop for ScanCells {
     fn drop(&mut self) {
-        self.family.reads.record(&self.merge.take_trace());
+        self.family.reads.record(&self.merge.take_trace(), 0);
     }
 }
 

@@ -16,7 +16,7 @@ use crate::read::query::{Get, Scan};
 use crate::read::scan::ScanCells;
 use crate::read::snapshot::Snapshot;
 use crate::stats::{FamilyStats, Stats};
-use crate::write::accepted_batch::{check_batch, check_families};
+use crate::write::accepted_batch::{check_cells, check_families, put_without_columns};
 use crate::write::mutation::{Delete, Put, WriteBatch};
 use crate::write::read_modify_write::{Append, CheckAndMutate, Increment};
 use crate::write::row_times::RowTimes;
@@ -225,7 +225,10 @@ impl Store {
         let StoreInner { catalog, log, maintenance, .. } = &*self.inner;
         catalog.health().check_writable()?;
         let batch = batch.into();
-        check_batch(&batch)?;
+        if let Some(row) = &batch.empty_put {
+            return Err(put_without_columns(row));
+        }
+        check_cells(&batch.cells)?;
         if batch.cells.is_empty() {
             return Ok(());
         }

@@ -445,3 +445,44 @@ fn an_unlogged_memstore_that_waits_for_its_flush_survives_the_close() {
     let store = Store::open(directory.path(), options).unwrap();
     assert_eq!(store.get(&Get::row("row")).unwrap().len(), 1);
 }
+
+/// HBase: `ConnectionUtils.validatePut`, "No columns to insert".
+#[test]
+fn a_put_without_columns_is_refused_with_its_whole_batch() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    let refused = |result: crate::Result<()>| {
+        let error = result.expect_err("a put without columns").to_string();
+        assert!(error.contains("row \"b\": a put has no columns"), "{error}");
+    };
+    refused(store.put(Put::new("b")));
+    let mut batch = crate::WriteBatch::new();
+    batch.put(Put::new("a").column("f", "q", "1"));
+    batch.put(Put::new("b"));
+    refused(store.write(batch, Durability::SyncWal));
+    assert!(store.get(&Get::row("a")).unwrap().is_empty());
+    // A batch of nothing is no put.
+    store.write(crate::WriteBatch::new(), Durability::SyncWal).unwrap();
+}
+
+#[test]
+fn gets_and_written_bytes_are_counted() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    for row in ["a", "b"] {
+        store.put(Put::new(row).column("f", "q", "1")).unwrap();
+        store.flush().unwrap();
+    }
+    assert!(store.stats().log_bytes > 0);
+    assert_eq!(store.stats().compaction_read_bytes, 0);
+    let before = store.stats().families[0].file_bytes;
+    store.compact("f", CompactionKind::Major).unwrap();
+    let stats = store.stats();
+    assert_eq!(stats.compaction_read_bytes, before);
+    assert_eq!(stats.compaction_written_bytes, stats.families[0].file_bytes);
+    store.get(&Get::row("a")).unwrap();
+    store.multi_get(&[Get::row("a"), Get::row("absent")]).unwrap();
+    assert_eq!(store.stats().families[0].gets, 3);
+}

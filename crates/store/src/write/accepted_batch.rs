@@ -178,13 +178,10 @@ pub(crate) fn check_timestamp_kind(
     }
 }
 
-/// Refuses a batch with a put without columns, as HBase does, and cells that no store file can hold.
-pub(crate) fn check_batch(batch: &WriteBatch) -> Result<()> {
-    if let Some(row) = &batch.empty_put {
-        let row = sstable::escape(&row[..row.len().min(64)]);
-        return Err(Error::invalid(format!("row \"{row}\": a put has no columns")));
-    }
-    check_cells(&batch.cells)
+/// Returns the error for a put without columns, which HBase refuses too.
+pub(crate) fn put_without_columns(row: &[u8]) -> Error {
+    let row = sstable::escape(&row[..row.len().min(64)]);
+    Error::invalid(format!("row \"{row}\": a put has no columns"))
 }
 
 /// Refuses cells that no store file can hold.

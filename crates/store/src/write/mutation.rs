@@ -218,13 +218,14 @@ impl WriteBatch {
 impl From<Put> for WriteBatch {
     fn from(put: Put) -> Self {
         let empty_put = put.cells.is_empty().then_some(put.row);
-        Self { cells: put.cells, empty_put, ..Self::default() }
+        Self { cells: put.cells, default_timestamp: DefaultTimestamp::Now, empty_put }
     }
 }
 
 impl From<Delete> for WriteBatch {
     fn from(delete: Delete) -> Self {
-        Self { cells: delete.into_cells(), ..Self::default() }
+        let cells = delete.into_cells();
+        Self { cells, default_timestamp: DefaultTimestamp::Now, empty_put: None }
     }
 }
 

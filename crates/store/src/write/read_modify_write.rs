@@ -14,7 +14,7 @@ use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp};
 use crate::error::{Error, Result};
 use crate::read::get::ReadView;
 use crate::read::query::{Get, QueryTimes};
-use crate::write::accepted_batch::check_batch;
+use crate::write::accepted_batch::put_without_columns;
 use crate::write::mutation::{Delete, Put, WriteBatch};
 use crate::write::row_times::{RowTimes, after};
 
@@ -347,7 +347,9 @@ impl CheckAndMutate {
         let Some(condition) = &self.condition else {
             return Err(Error::invalid("the conditional write has no condition"));
         };
-        check_batch(&self.mutations)?;
+        if let Some(row) = &self.mutations.empty_put {
+            return Err(put_without_columns(row));
+        }
         if self.mutations.is_empty() {
             return Err(Error::invalid("the conditional write has no put or delete"));
         }

@@ -17,7 +17,9 @@ use workload::Random;
 use workload::harness::{KeyList, Measured, Mix, PlannedGet, clock_nanos, measure, mutate};
 
 use super::figures::{FilterFigures, figures};
-use super::kinds;
+use super::file_cells::for_each_cell;
+use super::kind_row::recommendation;
+use super::kinds::{self, ComparedFile};
 use super::loaded::{FilterChoice, Plan};
 use super::report::{BenchReport, FileRow, LeftOut, Row};
 use crate::arguments::reading_options::reader_options;
@@ -89,11 +91,15 @@ pub(super) fn run(
     let compared = if choices.is_empty() {
         Vec::new()
     } else {
-        kinds::compare(&sampled, choices, plan, &progress)?
+        let compared: Vec<ComparedFile<'_>> = sampled
+            .iter()
+            .map(|file| ComparedFile { input: file.input, absent_keys: &file.absent_keys })
+            .collect();
+        kinds::compare(&compared, choices, plan, &progress)?
     };
     Ok(BenchReport {
         schema: 1,
-        recommendation: kinds::recommendation(&compared),
+        recommendation: recommendation(&compared),
         kinds: compared,
         rows: sampled.iter().map(|file| file.rows).sum(),
         files: sampled.len() as u64,
@@ -135,15 +141,15 @@ fn none_measured(mut errors: Vec<anyhow::Error>) -> anyhow::Error {
 }
 
 /// A file, a sample of its rows, and absent keys in its key range.
-pub(super) struct SampledFile<'i> {
-    pub(super) input: &'i Input,
+struct SampledFile<'i> {
+    input: &'i Input,
     rows: u64,
     cells: u64,
     cell_bytes: u64,
     /// The qualifier of the first cell, for gets that query a filter over columns.
     qualifier: Vec<u8>,
     members: KeyList,
-    pub(super) absent_keys: Vec<Vec<u8>>,
+    absent_keys: Vec<Vec<u8>>,
     first_row: Vec<u8>,
     last_row: Vec<u8>,
 }
@@ -404,20 +410,6 @@ impl FileSet {
         }
         Ok((cells, trace))
     }
-}
-
-/// Calls `look` with each cell of a file.
-pub(super) fn for_each_cell(
-    input: &Input,
-    mut look: impl FnMut(&CellRef<'_>),
-) -> anyhow::Result<()> {
-    let mut scanner = input.open()?.reader.bulk_scanner();
-    scanner.seek_to_first()?;
-    while let Some(cell) = scanner.cell() {
-        look(&cell);
-        scanner.advance()?;
-    }
-    Ok(())
 }
 
 fn digest(cell: &CellRef<'_>, hasher: &mut DefaultHasher) {

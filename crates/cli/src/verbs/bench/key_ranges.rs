@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 
 use workload::charts::{escape, table};
 
-use super::page::short_name;
 use super::report::FileRow;
+use super::short_name::short_name;
 
 const ROW_HEIGHT: usize = 26;
 const HEAD: usize = 8;

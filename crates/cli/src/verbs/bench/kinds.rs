@@ -12,36 +12,24 @@ use filter::bloom::hbase::{
     ChunkBuilder, ChunkSizing, FoldedChunk, HashPair, HashType, may_contain,
 };
 use filter::{ErrorRate, FilterKind, KeyHash, Membership, Seed, Sizing, StoredFilter, build};
-use serde::Serialize;
 
-use super::existing::{SampledFile, for_each_cell};
+use super::file_cells::for_each_cell;
+use super::kind_row::KindRow;
 use super::loaded::{FilterChoice, Plan};
 use crate::failure::refuse;
-use crate::text::output::or_dash;
+use crate::inputs::Input;
 use crate::text::progress::Progress;
-use crate::text::rounded::{show_nanos, show_percent};
-use crate::text::size_text::show_size;
 
 /// HBase's defaults: `io.storefile.bloom.block.size` and `io.storefile.bloom.max.fold`.
 const CHUNK_BYTES: u32 = 128 << 10;
 const FOLDS: u32 = 7;
 
-/// What a kind of filter would do for the files.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct KindRow {
-    pub(super) filter: &'static str,
-    /// `None` without a filter.
-    pub(super) bits_per_key: Option<f64>,
-    /// Of the filters of all files.
-    pub(super) filter_bytes: u64,
-    pub(super) error_rate_promised: Option<f64>,
-    pub(super) error_rate_measured: f64,
-    /// Files per absent get whose key range has the row; without a filter, a get searches them all.
-    pub(super) files_in_range_per_get: f64,
-    /// Files per absent get that are searched in vain.
-    pub(super) false_files_per_get: f64,
-    /// The mean time of a lookup in a filter, in the cache of the processor as far as it fits.
-    pub(super) ns_per_lookup: Option<f64>,
+/// A file to compare filters on.
+#[derive(Clone, Copy)]
+pub(super) struct ComparedFile<'f> {
+    pub(super) input: &'f Input,
+    /// Keys that no file has.
+    pub(super) absent_keys: &'f [Vec<u8>],
 }
 
 /// The sums of a kind over all files.
@@ -55,19 +43,19 @@ struct Sums {
     nanos: u128,
 }
 
-/// Compares filters on files. The absent keys must be those that no file has.
+/// Compares filters on files.
 ///
 /// # Errors
 ///
 /// If a file cannot be read, or a filter cannot be built for its rows.
 pub(super) fn compare(
-    files: &[SampledFile<'_>],
+    files: &[ComparedFile<'_>],
     choices: &[FilterChoice],
     plan: Plan,
     progress: &Progress,
 ) -> anyhow::Result<Vec<KindRow>> {
     let absent: Vec<&[u8]> =
-        files.iter().flat_map(|file| &file.absent_keys).map(Vec::as_slice).collect();
+        files.iter().flat_map(|file| file.absent_keys).map(Vec::as_slice).collect();
     let mut sums = vec![Sums::default(); choices.len()];
     for file in files {
         progress.advance(1);
@@ -105,7 +93,7 @@ struct FileRows {
 }
 
 impl FileRows {
-    fn read(file: &SampledFile<'_>) -> anyhow::Result<Self> {
+    fn read(file: &ComparedFile<'_>) -> anyhow::Result<Self> {
         let (mut first, mut last) = (None, Vec::new());
         let (mut hashes, mut pairs) = (Vec::new(), Vec::new());
         for_each_cell(file.input, |cell| {
@@ -208,83 +196,5 @@ impl Sums {
             false_files_per_get: self.maybe as f64 / gets,
             ns_per_lookup: has_filter.then_some(self.nanos as f64 / self.lookups.max(1) as f64),
         }
-    }
-}
-
-pub(super) const HEADING: [&str; 7] =
-    ["filter", "bits/key", "promised", "measured", "in range", "in vain", "lookup"];
-
-impl KindRow {
-    pub(super) fn cells(&self) -> Vec<String> {
-        vec![
-            self.filter.to_owned(),
-            or_dash(self.bits_per_key, |bits| format!("{bits:.2}")),
-            or_dash(self.error_rate_promised, show_percent),
-            show_percent(self.error_rate_measured),
-            format!("{:.2}", self.files_in_range_per_get),
-            format!("{:.4}", self.false_files_per_get),
-            or_dash(self.ns_per_lookup, show_nanos),
-        ]
-    }
-}
-
-/// Returns the line that recommends a filter; `None` if nothing was compared.
-///
-/// Kinds of the same error rate skip the same files, so the smallest one is recommended, unless it has twice
-/// the error rate of the best.
-pub(super) fn recommendation(kinds: &[KindRow]) -> Option<String> {
-    let with_filter = || kinds.iter().filter(|kind| kind.bits_per_key.is_some());
-    let best = with_filter().map(|kind| kind.error_rate_measured).reduce(f64::min)?;
-    let limit = (best * 2.0).max(0.02);
-    let is_good = |kind: &&KindRow| kind.error_rate_measured <= limit;
-    let smallest =
-        with_filter().filter(is_good).min_by_key(|kind| (kind.filter_bytes, kind.filter))?;
-    let in_range = smallest.files_in_range_per_get;
-    let skipped = in_range - smallest.false_files_per_get;
-    let of_hbase = with_filter().find(|kind| kind.filter == "hbase-bloom");
-    let of_hbase = of_hbase.filter(|hbase| hbase.filter != smallest.filter).map(|hbase| {
-        format!(
-            "; hbase-bloom, the one that HBase reads, takes {:.2} bits and skips {:.2}",
-            hbase.bits_per_key.unwrap_or_default(),
-            in_range - hbase.false_files_per_get
-        )
-    });
-    Some(format!(
-        "Recommended: {}: with {:.2} bits a row ({} for all files), an absent get skips {skipped:.2} of {in_range:.2} \
-         files in range{}",
-        smallest.filter,
-        smallest.bits_per_key.unwrap_or_default(),
-        show_size(smallest.filter_bytes),
-        of_hbase.unwrap_or_default()
-    ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn kind(filter: &'static str, bits: f64, measured: f64) -> KindRow {
-        Sums {
-            rows: 1000,
-            bytes: (bits * 125.0) as u64,
-            promised: 10.0,
-            lookups: 10_000,
-            maybe: (measured * 10_000.0) as u64,
-            nanos: 10,
-        }
-        .row(filter, 1000.0)
-    }
-
-    #[test]
-    fn the_smallest_filter_with_a_good_error_rate_is_recommended() {
-        let kinds =
-            [kind("hbase-bloom", 9.6, 0.01), kind("ribbon", 6.8, 0.01), kind("cuckoo", 4.0, 0.3)];
-        let line = recommendation(&kinds).expect("a line");
-        assert_eq!(
-            line,
-            "Recommended: ribbon: with 6.80 bits a row (850 B for all files), an absent get skips 9.90 of 10.00 \
-             files in range; hbase-bloom, the one that HBase reads, takes 9.60 bits and skips 9.90"
-        );
-        assert_eq!(recommendation(&kinds[..0]), None);
     }
 }

@@ -1,15 +1,19 @@
 //! `hfile bench`: measures how filters speed up gets over many files.
 //!
-//! `loaded.rs` loads a store, `existing.rs` reads existing files and `kinds.rs` compares filters on them; [`workload::harness`] has the keys, and
-//! runs and times the gets; `report.rs` prints the results.
+//! `loaded.rs` loads a store, `existing.rs` reads existing files and `kinds.rs` compares filters on them;
+//! [`workload::harness`] has the keys, and runs and times the gets. `report.rs` prints the results, and `page.rs`
+//! draws them.
 
 mod existing;
 mod figures;
+mod file_cells;
 mod key_ranges;
+mod kind_row;
 mod kinds;
 mod loaded;
 mod page;
 mod report;
+mod short_name;
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -6,16 +6,14 @@ use workload::charts::{Chart, Group, LegendEntry, Mark, Row as ChartRow, Rows, e
 use workload::harness::Spread;
 
 use super::key_ranges::key_ranges;
-use super::kinds;
+use super::kind_row::{self, KindRow};
 use super::report::{BenchReport, FILE_HEADING, FileRow, Row, heading};
+use super::short_name::short_name;
 use crate::text::output::Report as _;
 use crate::text::size_text::show_number;
 
 /// The files of a chart: those with the most rows. The table has all.
 const CHART_FILES: usize = 40;
-
-/// The characters of a name that fit into the narrow drawings.
-const NAME_MAX: usize = 37;
 
 /// Returns the page.
 pub(super) fn page(report: &BenchReport) -> String {
@@ -194,17 +192,6 @@ fn sizes(report: &BenchReport) -> Chart {
     }
 }
 
-/// Returns the name of a file for a chart, of at most [`NAME_MAX`] characters. Tables have the whole path.
-pub(super) fn short_name(path: &str) -> String {
-    let name: Vec<char> = path.rsplit('/').next().unwrap_or(path).chars().collect();
-    if name.len() <= NAME_MAX {
-        return name.iter().collect();
-    }
-    let half = (NAME_MAX - 1) / 2;
-    let (start, end) = (&name[..half], &name[name.len() - half..]);
-    start.iter().chain(&['…']).chain(end).collect()
-}
-
 /// Returns the files with the most rows, in their order.
 fn largest(files: &[FileRow]) -> Vec<&FileRow> {
     let mut by_rows: Vec<(usize, &FileRow)> = files.iter().enumerate().collect();
@@ -230,8 +217,8 @@ fn tables(out: &mut String, report: &BenchReport) {
         cells
     });
     add_table(out, "All files together", &head, &rows.collect::<Vec<_>>());
-    let rows: Vec<_> = report.kinds.iter().map(kinds::KindRow::cells).collect();
-    add_table(out, "Filters built from the rows", &owned(&kinds::HEADING), &rows);
+    let rows: Vec<_> = report.kinds.iter().map(KindRow::cells).collect();
+    add_table(out, "Filters built from the rows", &owned(&kind_row::HEADING), &rows);
     let rows: Vec<_> = report.each_file.iter().map(FileRow::cells).collect();
     add_table(out, "Each file alone", &owned(&FILE_HEADING), &rows);
 }
@@ -244,21 +231,5 @@ fn add_table(out: &mut String, title: &str, head: &[String], rows: &[Vec<String>
             escape(title),
             table(title, head, rows)
         );
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_names_are_shortened_in_the_middle() {
-        assert_eq!(
-            short_name("a/b/0357addee0534a62a8ec596808c28c98"),
-            "0357addee0534a62a8ec596808c28c98"
-        );
-        let reference = format!("a/{}.{}", "1".repeat(32), "2".repeat(32));
-        let short = short_name(&reference);
-        assert_eq!(short, format!("{}…{}", "1".repeat(18), "2".repeat(18)));
     }
 }

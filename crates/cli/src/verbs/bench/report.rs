@@ -7,7 +7,7 @@ use sstable::BlockSource;
 use workload::harness::{Measured, Mix};
 
 use super::figures::FilterFigures;
-use super::kinds::{self, KindRow};
+use super::kind_row::{self, KindRow};
 use crate::text::output::{Report, or_dash, write_table};
 use crate::text::rounded::{show_nanos, show_percent, show_rate};
 use crate::text::size_text::{show_count, show_size};
@@ -360,7 +360,7 @@ impl Report for BenchReport {
         }
         if !self.kinds.is_empty() {
             writeln!(out, "\nFilters built from the rows of these files, absent gets:\n")?;
-            write_table(out, &kinds::HEADING, self.kinds.iter().map(KindRow::cells))?;
+            write_table(out, &kind_row::HEADING, self.kinds.iter().map(KindRow::cells))?;
         }
         if let Some(recommendation) = &self.recommendation {
             writeln!(out, "\n{recommendation}")?;

@@ -153,7 +153,10 @@ impl ListTables {
                 answer
             }))?;
         }
-        lines.extend(root.former_tables()?.iter().map(TableLine::former));
+        match root.former_tables() {
+            Ok(former) => lines.extend(former.iter().map(TableLine::former)),
+            Err(error) => outcomes.record(Err(error.into()))?,
+        }
         if names.is_empty() {
             self.tell_no_tables(&root)?;
         }

@@ -1,9 +1,10 @@
 //! Runs a verb for one, several or all tables or snapshots of a root directory.
 
+use anyhow::bail;
 use hbase_files::RootDirectory;
 
 use super::place::{NamedPlaces, NamedTable};
-use crate::failure::{Answer, refuse};
+use crate::failure::Answer;
 use crate::inputs::Outcomes;
 use crate::text::warnings::Told;
 
@@ -25,7 +26,7 @@ impl Selected {
         let given = places.given();
         let names = if given.is_empty() { places.all(&root)? } else { given.to_vec() };
         if names.is_empty() {
-            refuse!("{}: no {}s", root.path().display(), P::UNIT);
+            bail!("{}: no {}s", root.path().display(), P::UNIT);
         }
         let only = if let [name] = given { Some(name.clone()) } else { None };
         Ok(Self { root, names, only, is_all: given.is_empty(), unit: P::UNIT })

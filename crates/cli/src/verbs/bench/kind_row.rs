@@ -1,0 +1,104 @@
+//! What a kind of filter would do for existing files, and which kind suits them.
+
+use serde::Serialize;
+
+use crate::text::output::or_dash;
+use crate::text::rounded::{show_nanos, show_percent};
+use crate::text::size_text::show_size;
+
+/// What a kind of filter would do for the files.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct KindRow {
+    pub(super) filter: &'static str,
+    /// `None` without a filter.
+    pub(super) bits_per_key: Option<f64>,
+    /// Of the filters of all files.
+    pub(super) filter_bytes: u64,
+    pub(super) error_rate_promised: Option<f64>,
+    pub(super) error_rate_measured: f64,
+    /// Files per absent get whose key range has the row; without a filter, a get searches them all.
+    pub(super) files_in_range_per_get: f64,
+    /// Files per absent get that are searched in vain.
+    pub(super) false_files_per_get: f64,
+    /// The mean time of a lookup in a filter, in the cache of the processor as far as it fits.
+    pub(super) ns_per_lookup: Option<f64>,
+}
+
+pub(super) const HEADING: [&str; 7] =
+    ["filter", "bits/key", "promised", "measured", "in range", "in vain", "lookup"];
+
+impl KindRow {
+    pub(super) fn cells(&self) -> Vec<String> {
+        vec![
+            self.filter.to_owned(),
+            or_dash(self.bits_per_key, |bits| format!("{bits:.2}")),
+            or_dash(self.error_rate_promised, show_percent),
+            show_percent(self.error_rate_measured),
+            format!("{:.2}", self.files_in_range_per_get),
+            format!("{:.4}", self.false_files_per_get),
+            or_dash(self.ns_per_lookup, show_nanos),
+        ]
+    }
+}
+
+/// Returns the line that recommends a filter; `None` if nothing was compared.
+///
+/// Kinds of the same error rate skip the same files, so the smallest one is recommended, unless it has twice
+/// the error rate of the best.
+pub(super) fn recommendation(kinds: &[KindRow]) -> Option<String> {
+    let with_filter = || kinds.iter().filter(|kind| kind.bits_per_key.is_some());
+    let best = with_filter().map(|kind| kind.error_rate_measured).reduce(f64::min)?;
+    let limit = (best * 2.0).max(0.02);
+    let is_good = |kind: &&KindRow| kind.error_rate_measured <= limit;
+    let smallest =
+        with_filter().filter(is_good).min_by_key(|kind| (kind.filter_bytes, kind.filter))?;
+    let in_range = smallest.files_in_range_per_get;
+    let skipped = in_range - smallest.false_files_per_get;
+    let of_hbase = with_filter().find(|kind| kind.filter == "hbase-bloom");
+    let of_hbase = of_hbase.filter(|hbase| hbase.filter != smallest.filter).map(|hbase| {
+        format!(
+            "; hbase-bloom, the one that HBase reads, takes {:.2} bits and skips {:.2}",
+            hbase.bits_per_key.unwrap_or_default(),
+            in_range - hbase.false_files_per_get
+        )
+    });
+    Some(format!(
+        "Recommended: {}: with {:.2} bits a row ({} for all files), an absent get skips {skipped:.2} of {in_range:.2} \
+         files in range{}",
+        smallest.filter,
+        smallest.bits_per_key.unwrap_or_default(),
+        show_size(smallest.filter_bytes),
+        of_hbase.unwrap_or_default()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(filter: &'static str, bits: f64, measured: f64) -> KindRow {
+        KindRow {
+            filter,
+            bits_per_key: Some(bits),
+            filter_bytes: (bits * 125.0) as u64,
+            error_rate_promised: Some(0.01),
+            error_rate_measured: measured,
+            files_in_range_per_get: 10.0,
+            false_files_per_get: measured * 10.0,
+            ns_per_lookup: Some(10.0),
+        }
+    }
+
+    #[test]
+    fn the_smallest_filter_with_a_good_error_rate_is_recommended() {
+        let kinds =
+            [kind("hbase-bloom", 9.6, 0.01), kind("ribbon", 6.8, 0.01), kind("cuckoo", 4.0, 0.3)];
+        let line = recommendation(&kinds).expect("a line");
+        assert_eq!(
+            line,
+            "Recommended: ribbon: with 6.80 bits a row (850 B for all files), an absent get skips 9.90 of 10.00 \
+             files in range; hbase-bloom, the one that HBase reads, takes 9.60 bits and skips 9.90"
+        );
+        assert_eq!(recommendation(&kinds[..0]), None);
+    }
+}
