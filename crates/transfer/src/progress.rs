@@ -68,7 +68,7 @@ pub trait Phase: Send + Sync {
     /// Sets the number of steps or bytes that an earlier run did; they do not count for the rate.
     fn skip(&self, _done: u64) {}
 
-    /// Whether the operation should end, as [`Observer::is_cancelled`]. Asked for records that have no cells.
+    /// Whether the operation should end, as [`Observer::is_cancelled`]. Asked for each batch of records, which may have no cells.
     fn is_cancelled(&self) -> bool {
         false
     }
