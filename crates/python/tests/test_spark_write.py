@@ -4,7 +4,6 @@ import bisect
 import os
 import pathlib
 import random
-import time
 
 import hfile
 import pyarrow
@@ -17,11 +16,14 @@ spark_session.skip_unless_asked()
 from conftest import of_cells
 
 import hfile.spark
+from hfile.spark._options import Options
 from hfile.spark._order import OrderedBatches, RowRange, check_no_overlap
 from hfile.spark._target import Move, Target
+from hfile.spark._write import HFileWriter
 
 import pyspark.errors
 from pyspark.sql import functions
+from pyspark.sql.types import StringType, StructField, StructType
 
 import test_bulk_load
 from test_bulk_load import judge  # noqa: F401: a fixture
@@ -208,19 +210,6 @@ def test_a_second_run_adds_files_or_replaces_them(spark, tmp_path):
     assert [cell[:2] for cell in read(tmp_path / "out")] == [(b"b", b"g")]
 
 
-def test_what_an_aborted_job_left_is_named_on_stderr(spark, tmp_path, capfd):
-    left = tmp_path / "out" / "_temporary" / "0123"
-    left.mkdir(parents=True)
-    write(spark.createDataFrame([("a", 1)], "id string, `f:n` int"), tmp_path / "out")
-    message, printed = f"TableWarning: {left}: left by a job that was aborted", ""
-    deadline = time.monotonic() + 10
-    # A thread of the JVM copies what workers print.
-    while message not in printed and time.monotonic() < deadline:
-        time.sleep(0.1)
-        printed += capfd.readouterr().err
-    assert message in printed and left.exists()
-
-
 # The directory, without Spark.
 
 
@@ -299,6 +288,15 @@ def test_what_an_aborted_job_leaves_is_named_and_removed_only_by_overwrite(tmp_p
         target.commit([attempt(target, 5 + overwrite, "f")])
         assert late.exists() == is_left
         assert "_SUCCESS" in files_of(out)
+
+
+def test_a_writer_warns_of_what_an_aborted_job_left(tmp_path):
+    left = tmp_path / "out" / "_temporary" / "0123"
+    left.mkdir(parents=True)
+    options = Options({"path": str(tmp_path / "out"), "row": "id"})
+    schema = StructType([StructField("id", StringType())])
+    with pytest.warns(hfile.TableWarning, match=f"{left}: left by a job that was aborted"):
+        HFileWriter(options, schema, overwrite=False)
 
 
 def test_files_that_no_job_wrote_are_not_replaced(tmp_path):

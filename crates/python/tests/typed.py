@@ -5,6 +5,8 @@ from __future__ import annotations
 import pickle
 
 import hfile
+import hfile.spark
+from pyspark.sql import DataFrame, SparkSession
 
 
 def read(root: str) -> int:
@@ -27,3 +29,10 @@ def read(root: str) -> int:
 
 def write(scan: hfile.Scan, directory: str, splits: list[bytes]) -> hfile.Written:
     return hfile.write_hfiles(scan, directory, row="row", splits=splits, types={"f:q": "int8"})
+
+
+def spark(session: SparkSession, frame: DataFrame, table: hfile.Table) -> tuple[DataFrame, DataFrame, str]:
+    hfile.spark.register(session, push_filters=True)
+    splits: list[bytes] = table.region_splits
+    ready: DataFrame = hfile.spark.for_bulk_load(frame, "id", splits)
+    return ready, hfile.spark.read_splits(session, table.splits()), hfile.spark.splits_option([*splits, "z"])
