@@ -30,7 +30,7 @@ pub(super) fn key_ranges(files: &[&FileRow]) -> String {
         .unwrap_or(0);
     let note = format!(
         "One bar a file, from its first to its last row; the rows where files begin or end are at equal distances. \
-         At most {overlap} of {} files overlap: a get of a row may have to search so many.",
+         At most {overlap} of {} files overlap: a get may have to search all of these.",
         files.len()
     );
     let mut out = format!(
