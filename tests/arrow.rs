@@ -482,7 +482,7 @@ fn splits_from_bytes_have_the_batches_of_the_scan() {
             for len in 0..bytes.len() {
                 assert!(BatchSplit::from_bytes(&bytes[..len], Arc::clone(&tree)).is_err());
                 changed[len] ^= 1;
-                let _ = BatchSplit::from_bytes(&changed, Arc::clone(&tree));
+                assert!(BatchSplit::from_bytes(&changed, Arc::clone(&tree)).is_err(), "{len}");
                 changed[len] ^= 1;
             }
             let sent = BatchSplit::from_bytes(&bytes, Arc::clone(&tree)).expect("just written");

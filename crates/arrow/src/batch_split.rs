@@ -6,9 +6,8 @@
 //! |---:|------:|------------|-----------------------------------------------|
 //! |  0 |     4 | `magic`    | `HFBS`                                        |
 //! |  4 |     1 | `version`  | 1                                             |
-//! |  5 |       | `message`  | [`SplitMessage`], protobuf                    |
-//!
-//! The cells are those of a [`ScanSplit`], whose bytes have the checksum.
+//! |  5 |     4 | `checksum` | u32 BE; CRC-32 of the message                 |
+//! |  9 |       | `message`  | [`SplitMessage`], protobuf                    |
 
 use std::path::Path;
 use std::sync::Arc;
@@ -136,14 +135,15 @@ impl BatchSplit {
     /// As [`ScanSplit::to_bytes`].
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let message = SplitMessage::new(&self.scan, self.split.to_bytes()?).encode_to_vec();
-        Ok([MAGIC, &[VERSION], &message].concat())
+        let checksum = crc_fast::crc32_iso_hdlc(&message).to_be_bytes();
+        Ok([MAGIC, &[VERSION], &checksum, &message].concat())
     }
 
     /// Makes a split of bytes. Reads no file.
     ///
     /// # Errors
     ///
-    /// [`InvalidSplit`](hbase_files::Error::InvalidSplit) if the bytes are damaged, or of a later version.
+    /// [`InvalidSplit`](hbase_files::Error::InvalidSplit) if the bytes are damaged, or of another version.
     pub fn from_bytes(bytes: &[u8], tree: Arc<dyn FileTree>) -> Result<Self> {
         let invalid = |what| hbase_files::Error::InvalidSplit { what };
         let SplitMessage { split, form } = SplitMessage::parse(bytes).map_err(invalid)?;
@@ -228,14 +228,18 @@ impl SplitMessage {
 
     fn parse(bytes: &[u8]) -> Result<Self, String> {
         let rest = bytes.strip_prefix(MAGIC).ok_or("the bytes are not those of a split")?;
-        let (version, message) = rest.split_first().ok_or("it is cut off")?;
+        let (version, rest) = rest.split_first().ok_or("it is cut off")?;
         if *version != VERSION {
             return Err(format!(
                 "it is of version {version}, this build reads version {VERSION}; install the same version of hfile everywhere"
             ));
         }
+        let (checksum, message) = rest.split_first_chunk::<4>().ok_or("it is cut off")?;
         if message.len() > LEN_MAX {
             return Err(format!("it has {} bytes, more than {LEN_MAX}", message.len()));
+        }
+        if crc_fast::crc32_iso_hdlc(message) != u32::from_be_bytes(*checksum) {
+            return Err("its checksum does not fit: it is damaged".to_owned());
         }
         Self::decode(message).map_err(|error| error.to_string())
     }

@@ -80,7 +80,7 @@ fn partitions(parts: &ScanParts, max: usize) -> Vec<Range<usize>> {
     let splits = &parts.splits;
     let size = |split: &ScanSplit| {
         // One more, so that splits of unknown length count as well.
-        if parts.includes_split(split) { split.len().saturating_add(1) } else { 0 }
+        if parts.includes_split(split) { split.estimated_bytes().saturating_add(1) } else { 0 }
     };
     let total = splits.iter().map(size).fold(0, u64::saturating_add);
     let share = (total / max.max(1) as u64).max(1);

@@ -121,7 +121,7 @@ impl SourceState {
         let whole = table.splits(&reading, None)?.splits;
         let len = whole.iter().map(ScanSplit::len).fold(0, u64::saturating_add);
         let target = (len / partitions_max.max(1) as u64).max(SPLIT_LEN_MIN);
-        if whole.iter().all(|split| split.len() <= target) {
+        if whole.iter().all(|split| split.estimated_bytes() <= target) {
             return Ok(whole);
         }
         Ok(table.splits(&reading, Some(target))?.splits)

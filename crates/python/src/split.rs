@@ -123,7 +123,7 @@ impl Split {
     /// About how many bytes of files the split reads, if it reads all columns.
     #[getter]
     fn estimated_bytes(&self) -> u64 {
-        self.split.cells().len()
+        self.split.cells().estimated_bytes()
     }
 
     /// Return the bytes of the split, of which ``Split`` makes it again.

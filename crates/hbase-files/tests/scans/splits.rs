@@ -172,7 +172,7 @@ fn a_split_reads_the_blocks_of_its_rows() {
         cells.trace().data_blocks()
     };
     let whole = table.splits(&scan(), None).expect("sound").splits;
-    let whole_len: u64 = whole.iter().map(ScanSplit::len).sum();
+    let whole_len: u64 = whole.iter().map(ScanSplit::estimated_bytes).sum();
     let parts = table.splits(&scan(), Some(whole_len / 12)).expect("sound").splits;
     assert!(parts.len() >= 2 * whole.len(), "{} and {} splits", parts.len(), whole.len());
     let counts: Vec<_> = parts.iter().map(|split| blocks(split.cells().expect("sound"))).collect();
@@ -180,7 +180,7 @@ fn a_split_reads_the_blocks_of_its_rows() {
     // Blocks at the cuts are read twice, of each of the region's files.
     assert!(counts.iter().sum::<u64>() < 3 * all, "{counts:?} of {all}");
     assert!(counts.iter().all(|count| 3 * count < all), "{counts:?} of {all}");
-    let lens: u64 = parts.iter().map(ScanSplit::len).sum();
+    let lens: u64 = parts.iter().map(ScanSplit::estimated_bytes).sum();
     assert!(lens <= whole_len && 2 * lens > whole_len, "{lens} of {whole_len} bytes");
 }
 
@@ -251,6 +251,21 @@ fn a_table_without_files_has_no_splits_and_a_damaged_one_an_error() {
     assert!(all_cells(&plan.splits) == expected);
 }
 
+#[test]
+fn a_missing_file_of_another_family_does_not_matter() {
+    let copy = RootCopy::new();
+    let table = copy.table("t1");
+    let file = table.regions.iter().find_map(|region| region.family(b"f2")?.files.first());
+    let file = file.expect("f2 has a file").locate(&LocalTree).expect("there").path;
+    fs::remove_file(file).expect("ours");
+    let of_f1 = scan().family("f1");
+    let expected: Vec<Cell> =
+        table.scan(&of_f1).expect("sound").collect::<Result<_, _>>().expect("f1 is sound");
+    let splits = table.splits(&of_f1, Some(5000)).expect("f1 is sound").splits;
+    assert!(all_cells(&splits) == expected);
+    assert!(table.splits(&scan(), None).is_err(), "f2 lacks a file");
+}
+
 /// Returns the bytes with the checksum of their message.
 fn with_checksum(mut bytes: Vec<u8>) -> Vec<u8> {
     if bytes.len() >= 9 {
@@ -291,7 +306,7 @@ fn bytes_that_are_no_split_are_errors() {
     assert!(error(b"pickle").contains("not those of a split"));
     let mut newer = bytes.clone();
     newer[4] = 9;
-    assert!(error(&newer).contains("version 9"));
+    assert!(error(&newer).contains("format 9"));
     assert!(error(&[&bytes[..], &vec![0; 5 << 20]].concat()).contains("more than"));
 
     // Whatever the message says, it is an error or a split, without a panic.

@@ -1,4 +1,4 @@
-//! The bytes of a split, as one process writes them for another of the same version or a later one.
+//! The bytes of a split, as one process writes them for another with the same version of this crate.
 //!
 //! | at | bytes | field      | encoding and meaning                          |
 //! |---:|------:|------------|-----------------------------------------------|
@@ -12,6 +12,7 @@
 use std::sync::Arc;
 
 use prost::Message;
+use sstable::Comparator;
 
 use super::scan_message::ScanMessage;
 use super::scan_split::{ScanSplit, SplitSource};
@@ -20,8 +21,10 @@ use crate::{Error, FileTree, Result};
 
 const MAGIC: &[u8] = b"HFSP";
 const VERSION: u8 = 1;
+const CRATE_VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The maximum length of a split, which bounds what is allocated for one from outside. A file takes about 50 bytes.
 const LEN_MAX: usize = 4 << 20;
+const SAME_VERSION: &str = "install the same version of hfile everywhere";
 
 /// A split.
 #[derive(Clone, PartialEq, Message)]
@@ -35,6 +38,12 @@ struct SplitMessage {
     /// The path of an HFile, if it is not of a table.
     #[prost(string, optional, tag = "4")]
     file: Option<String>,
+    /// Whether the HFile has the order of `hbase:meta`.
+    #[prost(bool, tag = "5")]
+    has_meta_order: bool,
+    /// A field that another version adds may limit a scan, and this one would not know it.
+    #[prost(string, tag = "6")]
+    crate_version: String,
 }
 
 impl ScanSplit {
@@ -45,12 +54,21 @@ impl ScanSplit {
     /// [`Error::InvalidSplit`] if a path is not UTF-8, or the region has too many files: about 50,000.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let invalid = |what| Error::InvalidSplit { what };
-        let (table, file) = match &self.source {
-            SplitSource::Table(table) => (Some(TableMessage::new(table).map_err(invalid)?), None),
-            SplitSource::File { path, .. } => (None, Some(text(path).map_err(invalid)?)),
+        let mut message = SplitMessage {
+            scan: Some(ScanMessage::new(&self.scan).map_err(invalid)?),
+            len: self.len,
+            crate_version: CRATE_VERSION.to_owned(),
+            ..SplitMessage::default()
         };
-        let scan = ScanMessage::new(&self.scan).map_err(invalid)?;
-        let message = SplitMessage { scan: Some(scan), len: self.len, table, file };
+        match &self.source {
+            SplitSource::Table(table) => {
+                message.table = Some(TableMessage::new(table).map_err(invalid)?);
+            }
+            SplitSource::File { path, order, .. } => {
+                message.file = Some(text(path).map_err(invalid)?);
+                message.has_meta_order = *order == Comparator::Meta;
+            }
+        }
         let message = message.encode_to_vec();
         if message.len() > LEN_MAX {
             let what = format!("it has {} bytes, at most {LEN_MAX} are read", message.len());
@@ -64,7 +82,7 @@ impl ScanSplit {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSplit`] if the bytes are damaged, or of a later version.
+    /// [`Error::InvalidSplit`] if the bytes are damaged, or of another version.
     pub fn from_bytes(bytes: &[u8], tree: Arc<dyn FileTree>) -> Result<Self> {
         parse(bytes, tree).map_err(|what| Error::InvalidSplit { what })
     }
@@ -75,7 +93,7 @@ fn parse(bytes: &[u8], tree: Arc<dyn FileTree>) -> Result<ScanSplit, String> {
     let (version, rest) = rest.split_first().ok_or("it is cut off")?;
     if *version != VERSION {
         return Err(format!(
-            "it is of version {version}, this build reads version {VERSION}; install the same version of hfile everywhere"
+            "it has the format {version}, this build reads {VERSION}; {SAME_VERSION}"
         ));
     }
     let (checksum, message) = rest.split_first_chunk::<4>().ok_or("it is cut off")?;
@@ -86,10 +104,16 @@ fn parse(bytes: &[u8], tree: Arc<dyn FileTree>) -> Result<ScanSplit, String> {
         return Err("its checksum does not fit: it is damaged".to_owned());
     }
     let message = SplitMessage::decode(message).map_err(|error| error.to_string())?;
-    let SplitMessage { scan, len, table, file } = message;
+    let SplitMessage { scan, len, table, file, has_meta_order, crate_version } = message;
+    if crate_version != CRATE_VERSION {
+        return Err(format!(
+            "it is of version {crate_version}, this is {CRATE_VERSION}; {SAME_VERSION}"
+        ));
+    }
+    let order = if has_meta_order { Comparator::Meta } else { Comparator::Bytes };
     let source = match (table, file) {
-        (Some(table), None) => SplitSource::Table(Box::new(table.into_table(&tree)?)),
-        (None, Some(path)) => SplitSource::File { path: path.into(), tree },
+        (Some(table), None) => SplitSource::Table(Arc::new(table.into_table(&tree)?)),
+        (None, Some(path)) => SplitSource::File { path: path.into(), tree, order },
         _ => return Err("it has not one source".to_owned()),
     };
     let scan = scan.ok_or("it has no scan")?.into_scan()?;

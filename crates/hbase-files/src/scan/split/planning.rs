@@ -12,11 +12,11 @@ use crate::scan::plan::{ScanPlan, row_range};
 use crate::scan::row_range::RowRange;
 use crate::table::store_file::StorePlace;
 use crate::{
-    Error, FileTree, Region, Result, StoreFile, StoreFileName, StoreFileReader, Table, TableScan,
-    split_rows,
+    Error, Family, FileTree, Region, Result, StoreFile, StoreFileName, StoreFileReader, Table,
+    TableScan, split_rows,
 };
 
-/// The splits of one region or file. More have too few rows each to be worth a task.
+/// Maximum number of splits of one region or file.
 const PARTS_MAX: u64 = 10_000;
 
 /// The splits of a scan.
@@ -24,7 +24,7 @@ const PARTS_MAX: u64 = 10_000;
 pub struct SplitPlan {
     /// The splits, in the order of their rows.
     pub splits: Vec<ScanSplit>,
-    /// What no split has because it is damaged or missing, if the scan skips damage.
+    /// Damaged or missing parts that no split reads; empty unless the scan skips damage.
     pub missing: Vec<MissingCells>,
 }
 
@@ -65,13 +65,13 @@ impl Table {
     pub fn splits(&self, scan: &TableScan, target_len: Option<u64>) -> Result<SplitPlan> {
         let scan = with_time(scan);
         let plan = ScanPlan::new(self, &scan)?;
-        if let Some(looked) = self.logs_missing.as_ref().filter(|_| scan.with_logs) {
-            return Err(Error::logs_missing(self.root(), looked));
+        if let Some(searched) = self.logs_missing.as_ref().filter(|_| scan.with_logs) {
+            return Err(Error::logs_missing(self.root(), searched));
         }
         let mut splits = Vec::new();
         for region in self.regions.iter().filter(|region| plan.includes_region(region)) {
-            let reader = RegionSplitter { table: self, plan: &plan, region };
-            reader.add_splits(target_len, &mut splits)?;
+            let splitter = RegionSplitter { table: self, plan: &plan, region };
+            splitter.add_splits(target_len, &mut splits)?;
         }
         Ok(SplitPlan { splits, missing: plan.losses.list() })
     }
@@ -110,9 +110,9 @@ impl ScanSplit {
         let directory = directory.unwrap_or(Path::new("."));
         let directory = tree.absolute(directory).map_err(Error::io(directory, "resolve it"))?;
         let path = directory.join(path.file_name().unwrap_or_default());
-        let source = SplitSource::File { path, tree: Arc::clone(tree) };
+        let source = SplitSource::File { path, tree: Arc::clone(tree), order };
         let mut splits = Vec::new();
-        add_parts(&source, &scan, &range, Part { cuts, len, count: parts }, &mut splits);
+        add_parts(&source, &scan, &range, Cuts { rows: cuts, len, count: parts }, &mut splits);
         Ok(splits)
     }
 }
@@ -133,8 +133,8 @@ fn number(parts: u64) -> usize {
 }
 
 /// The rows at which a region or file is divided.
-struct Part {
-    cuts: Vec<Vec<u8>>,
+struct Cuts {
+    rows: Vec<Vec<u8>>,
     /// The bytes of all parts.
     len: u64,
     /// The wanted number of parts, of which the scan may not want all.
@@ -146,13 +146,13 @@ fn add_parts(
     source: &SplitSource,
     scan: &TableScan,
     range: &RowRange,
-    part: Part,
+    cuts: Cuts,
     splits: &mut Vec<ScanSplit>,
 ) {
-    let Part { cuts, len, count } = part;
+    let Cuts { rows, len, count } = cuts;
     let len = len.checked_div(count).unwrap_or(len);
     let mut rest = scan.clone();
-    for cut in cuts {
+    for cut in rows {
         let start = rest.start.as_deref().unwrap_or_default();
         let is_inside = cut[..] > *start
             && cut > range.start
@@ -188,9 +188,9 @@ impl RegionSplitter<'_> {
         let is_divided = plan.order == Comparator::Bytes && plan.single_row().is_none();
         let parts = if is_divided { parts_of(len, target_len) } else { 1 };
         let cuts = if parts > 1 { self.cuts(&files, parts)? } else { Vec::new() };
-        let source = SplitSource::Table(Box::new(self.table_of_region()?));
-        let part = Part { cuts, len, count: parts };
-        add_parts(&source, &plan.scan, &plan.range, part, splits);
+        let source = SplitSource::Table(Arc::new(self.table_of_region()?));
+        let cuts = Cuts { rows: cuts, len, count: parts };
+        add_parts(&source, &plan.scan, &plan.range, cuts, splits);
         Ok(())
     }
 
@@ -226,10 +226,16 @@ impl RegionSplitter<'_> {
         Ok(rows.into_iter().filter(|row| *row > info.start_key && info.contains_row(row)).collect())
     }
 
-    /// Returns the table with this region only, as a split has it.
+    /// Returns the table with this region and the files of the scan only, as a split has it.
     fn table_of_region(&self) -> Result<Table> {
         let mut region = self.region.clone();
+        let is_wanted =
+            |family: &Family| self.plan.families.iter().any(|wanted| wanted.name == family.name);
+        region.families.retain(is_wanted);
         for family in &mut region.families {
+            if !self.plan.scan.with_logs {
+                family.recovered_hfiles.clear();
+            }
             for file in family.files.iter_mut().chain(&mut family.recovered_hfiles) {
                 self.prepare(file)?;
             }

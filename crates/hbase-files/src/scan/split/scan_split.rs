@@ -31,9 +31,9 @@ pub struct ScanSplit {
 #[derive(Clone, Debug)]
 pub(super) enum SplitSource {
     /// A table with one region.
-    Table(Box<Table>),
+    Table(Arc<Table>),
     /// An HFile, or a reference or link to one.
-    File { path: PathBuf, tree: Arc<dyn FileTree> },
+    File { path: PathBuf, tree: Arc<dyn FileTree>, order: Comparator },
 }
 
 /// The cells of a split.
@@ -54,7 +54,7 @@ impl ScanSplit {
     pub fn cells(&self) -> Result<SplitCells> {
         Ok(match &self.source {
             SplitSource::Table(table) => SplitCells::Table(Box::new(table.scan(&self.scan)?)),
-            SplitSource::File { path, tree } => {
+            SplitSource::File { path, tree, .. } => {
                 let reader = open_file(&**tree, path, &self.scan)?;
                 SplitCells::File(Box::new(StoreFileCells::open(&reader, &self.scan)?))
             }
@@ -100,16 +100,13 @@ impl ScanSplit {
     }
 
     /// Returns about how many bytes of files the split reads, if it reads all columns.
-    pub const fn len(&self) -> u64 {
+    ///
+    /// Zero if all its cells are in logs.
+    pub const fn estimated_bytes(&self) -> u64 {
         self.len
     }
 
-    /// Returns whether no file has bytes for the split: its cells are only in logs.
-    pub const fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// Returns the number of the source's own warnings, with which those of [`cells`](Self::cells) begin.
+    /// Returns how many of the first warnings of [`cells`](Self::cells) are the table's own.
     pub fn table_warnings(&self) -> usize {
         match &self.source {
             SplitSource::Table(table) => table.warnings.len(),
@@ -125,7 +122,7 @@ impl ScanSplit {
     fn order(&self) -> Comparator {
         match &self.source {
             SplitSource::Table(table) => table.row_order(),
-            SplitSource::File { .. } => Comparator::Bytes,
+            SplitSource::File { order, .. } => *order,
         }
     }
 }
