@@ -46,7 +46,7 @@ pub(crate) struct BlockReader {
     pub(crate) encoding: DataBlockEncoding,
     pub(crate) layout: CellLayout,
     /// Whether Hudi may have written the file; see `hudi`.
-    pub(crate) is_of_hudi: bool,
+    pub(crate) has_hudi_comparator: bool,
     /// The start of the load-on-open section, where blocks that are read one by one end.
     pub(crate) blocks_end: u64,
 }

@@ -59,7 +59,7 @@ pub(crate) fn open(
         checksum_type: None,
         encoding: DataBlockEncoding::None,
         layout: CellLayout::default(),
-        is_of_hudi: false,
+        has_hudi_comparator: false,
         blocks_end: 0,
     };
     let name = &blocks.name.clone();
@@ -72,7 +72,7 @@ pub(crate) fn open(
     check_supported(&trailer, &blocks).map_err(refused)?;
 
     blocks.compression = trailer.compression;
-    blocks.is_of_hudi = trailer.is_of_hudi;
+    blocks.has_hudi_comparator = trailer.has_hudi_comparator;
     let loaded_at = trailer.load_on_open_data_offset.get();
     let loaded_len = trailer_at.saturating_sub(loaded_at);
     if loaded_len > blocks.limits.load_on_open_len_max.into() {
@@ -288,7 +288,7 @@ fn assemble(
 /// Returns the flat key of the last cell, as the file info states it.
 fn last_key(trailer: &Trailer, file_info: &FileInfo) -> Vec<u8> {
     let stated = file_info.value(FileInfo::LAST_KEY).unwrap_or_default();
-    match (trailer.is_of_hudi, trailer.entry_count) {
+    match (trailer.has_hudi_comparator, trailer.entry_count) {
         (false, _) => stated.to_vec(),
         // A file of Hudi without cells states an empty row.
         (true, 0) => Vec::new(),
@@ -328,7 +328,7 @@ fn read_data_root(
     // The root is stored in another format than the lower levels. Here it is converted to theirs,
     // so that one search serves all levels.
     let mut branch = Vec::with_capacity(body.len());
-    if trailer.is_of_hudi {
+    if trailer.has_hudi_comparator {
         let keys: Vec<_> = entries.iter().map(|entry| hudi::complete_key(entry.key)).collect();
         let whole = entries.iter().zip(&keys).map(|(entry, key)| IndexEntry { key, ..*entry });
         write_index_entries(&mut branch, whole);
@@ -346,7 +346,7 @@ fn read_meta_root(body: &Bytes, trailer: &Trailer) -> Result<MetaIndex, DamageRe
     if !input.is_empty() {
         return Err("bytes after the meta index".into());
     }
-    if trailer.is_of_hudi {
+    if trailer.has_hudi_comparator {
         entries.sort_by(|left, right| left.key.cmp(right.key));
     }
     if !entries.is_sorted_by(|left, right| left.key < right.key) {
@@ -370,7 +370,7 @@ fn read_root_entries<'a>(
     if count > blocks_max {
         return Err(format!("{count} index entries where {blocks_max} blocks have room").into());
     }
-    let lengths = if trailer.is_of_hudi {
+    let lengths = if trailer.has_hudi_comparator {
         hudi::length_form(input.rest(), count, entries_len)?
     } else {
         LengthForm::Hvlong

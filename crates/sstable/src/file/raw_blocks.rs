@@ -93,7 +93,7 @@ impl BlockReader {
     /// Parses the header of the block at `at`.
     fn parse_header(&self, bytes: &[u8], at: BlockOffset) -> Result<BlockHeader, Damage> {
         let header = BlockHeader::read(bytes, at)?;
-        if header.states_own_offset(at) && !self.is_of_hudi {
+        if header.states_own_offset(at) && !self.has_hudi_comparator {
             let what = "the previous block is not before it";
             return Err(Damage::in_block(header.block_type, at, what));
         }

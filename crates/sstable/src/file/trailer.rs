@@ -53,7 +53,7 @@ pub struct Trailer {
     /// The order of the rows; those of `hbase:meta` have their own.
     pub comparator: Comparator,
     /// Whether the order has Hudi's name. Then keys in the indexes and the file info may be shorter.
-    pub(crate) is_of_hudi: bool,
+    pub(crate) has_hudi_comparator: bool,
     /// The codec of all blocks.
     pub compression: Compression,
 }
@@ -122,7 +122,7 @@ impl Trailer {
 
     /// Returns the name of the order of rows; Hudi has its own name for the order of bytes.
     pub fn comparator_class_name(&self) -> &'static str {
-        if self.is_of_hudi { hudi::COMPARATOR } else { self.comparator.class_name() }
+        if self.has_hudi_comparator { hudi::COMPARATOR } else { self.comparator.class_name() }
     }
 
     /// Returns the offset of the trailer in a file of `file_len` bytes.
@@ -186,7 +186,7 @@ impl Trailer {
         };
         let block =
             |offset: Option<u64>| optional_block(offset)?.ok_or_else(|| corrupt("lacks an offset"));
-        let is_of_hudi = proto.comparator_class_name.as_deref() == Some(hudi::COMPARATOR);
+        let has_hudi_comparator = proto.comparator_class_name.as_deref() == Some(hudi::COMPARATOR);
         let mut trailer = Self {
             major_version,
             minor_version,
@@ -200,7 +200,7 @@ impl Trailer {
             num_data_index_levels: levels,
             first_data_block_offset: optional_block(proto.first_data_block_offset)?,
             last_data_block_offset: optional_block(proto.last_data_block_offset)?,
-            is_of_hudi,
+            has_hudi_comparator,
             comparator: comparator(proto.comparator_class_name)?,
             compression: compression(proto.compression_codec)?,
         };
@@ -212,7 +212,10 @@ impl Trailer {
     /// Removes the offset 0 that Hudi states for the last data block of a file without cells.
     fn forget_missing_last_block(&mut self) {
         let stated = self.last_data_block_offset;
-        if self.is_of_hudi && self.entry_count == 0 && stated == Some(BlockOffset::default()) {
+        if self.has_hudi_comparator
+            && self.entry_count == 0
+            && stated == Some(BlockOffset::default())
+        {
             self.last_data_block_offset = None;
         }
     }

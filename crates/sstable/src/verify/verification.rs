@@ -302,7 +302,7 @@ impl<'a> Verifier<'a> {
         let follows_unreadable =
             header.previous_block.is_some_and(|previous| self.is_unreadable(previous));
         // Hudi states no offset for blocks without cells, and Hudi 1.1 the block's own for the others.
-        let is_unstated = self.file.trailer.is_of_hudi
+        let is_unstated = self.file.trailer.has_hudi_comparator
             && match block_type {
                 BlockType::Data => header.states_own_offset(at),
                 _ => header.previous_block.is_none(),
@@ -407,7 +407,8 @@ impl<'a> Verifier<'a> {
             ),
         ] {
             let of_hudi = if field == "uncompressed_data_index_size" { self.data_bytes } else { 0 };
-            let fits_hudi = trailer.is_of_hudi && field != "entry_count" && stated == of_hudi;
+            let fits_hudi =
+                trailer.has_hudi_comparator && field != "entry_count" && stated == of_hudi;
             if stated != is && !fits_hudi {
                 let what = format!("{field} is {stated} and should be {is}");
                 self.verification.report(Damage::in_block(BlockType::Trailer, at, what));
@@ -428,7 +429,7 @@ impl<'a> Verifier<'a> {
 /// Returns why Hudi's Bloom filter over the rows is not used, if the file has one.
 fn unused_filter_of_hudi(file: &OpenFile) -> Option<String> {
     let has_bloom = file.metas.iter().any(|(name, _)| name == "bloom_filter");
-    (file.trailer.is_of_hudi && has_bloom)
+    (file.trailer.has_hudi_comparator && has_bloom)
         .then(|| "the META block bloom_filter is a Bloom filter of Hudi".to_owned())
 }
 

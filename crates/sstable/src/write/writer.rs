@@ -244,7 +244,7 @@ impl<W: Write> Writer<W> {
             first_data_block_offset: self.first_data_block,
             last_data_block_offset: self.last_data_block,
             comparator: self.options.comparator,
-            is_of_hudi: false,
+            has_hudi_comparator: false,
             compression: self.options.compression,
         };
         body.clear();
