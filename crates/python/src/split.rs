@@ -147,6 +147,6 @@ impl Split {
         let place = region.or(file).unwrap_or_default();
         let start = sstable::escape(&cells.start()).to_string();
         let stop = cells.stop().map(|row| sstable::escape(&row).to_string()).unwrap_or_default();
-        format!("<hfile.Split {place}, rows [{start}, {stop}), {} bytes>", cells.len())
+        format!("<hfile.Split {place}, rows [{start}, {stop}), {} bytes>", cells.estimated_bytes())
     }
 }
