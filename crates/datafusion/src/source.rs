@@ -119,7 +119,7 @@ impl SourceState {
         let Self::Table(table, reading) = self else { return Ok(Vec::new()) };
         let reading = TableScan::clone(reading);
         let whole = table.splits(&reading, None)?.splits;
-        let len = whole.iter().map(ScanSplit::len).fold(0, u64::saturating_add);
+        let len = whole.iter().map(ScanSplit::estimated_bytes).fold(0, u64::saturating_add);
         let target = (len / partitions_max.max(1) as u64).max(SPLIT_LEN_MIN);
         if whole.iter().all(|split| split.estimated_bytes() <= target) {
             return Ok(whole);
