@@ -32,7 +32,7 @@ pub(super) struct Probes {
 ///
 /// # Errors
 ///
-/// If a file cannot be read; [`UsageError`] for a single file without a filter over whole rows.
+/// If a file cannot be read; a usage error for a single file without a filter over whole rows.
 pub(super) fn measure_files(
     path: &Path,
     probes: Probes,
