@@ -17,7 +17,8 @@ from conftest import of_cells
 
 import hfile.spark
 from hfile.spark._options import Options
-from hfile.spark._order import OrderedBatches, RowRange, check_no_overlap
+from hfile.spark._order import OrderedBatches, WrittenRange, check_no_overlap
+from hfile.spark._sources import _paths
 from hfile.spark._target import Move, Target
 from hfile.spark._write import HFileWriter
 
@@ -260,12 +261,14 @@ def test_a_commit_that_ends_between_two_moves_is_seen(step, overwrite, tmp_path,
         target.commit(moves)
     monkeypatch.undo()
     assert "_SUCCESS" not in files_of(out)
-    if overwrite and step == 0:
-        # Nothing of either job is visible: a next run may use the directory.
-        assert [name for name in files_of(out) if not name.startswith("_temporary")] == []
-    else:
-        with pytest.raises(FileExistsError, match="has files without _SUCCESS.*overwrite"):
-            Target(str(out), "third", False).begin()
+    with pytest.raises(FileExistsError, match="has _committing: the job second commits there.*overwrite"):
+        Target(str(out), "third", False).begin()
+    # Spark aborts a job whose commit failed: no file is lost, of either job.
+    target.abort()
+    kept = sorted(path.name for path in out.rglob("*") if len(path.name) == 32)
+    assert kept == [f"{number:032x}" for number in (0, 1, 2, 9)]
+    with pytest.raises(ValueError, match="is not whole: a job writes it, or ended"):
+        _paths(str(out))
     last = Target(str(out), "last", True)
     assert last.begin() == [str(out / "_temporary" / "second")]
     last.commit([attempt(last, 7, "f")])
@@ -288,6 +291,46 @@ def test_what_an_aborted_job_leaves_is_named_and_removed_only_by_overwrite(tmp_p
         target.commit([attempt(target, 5 + overwrite, "f")])
         assert late.exists() == is_left
         assert "_SUCCESS" in files_of(out)
+
+
+def test_two_jobs_do_not_commit_at_a_time(tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    one, other = begun(out, "one"), Target(str(out), "other", False)
+    other.begin()
+    moves = {target: [attempt(target, number, "f")] for target, number in ((one, 1), (other, 2))}
+    rename = os.rename
+
+    def commit_other(*paths):
+        with pytest.raises(FileExistsError, match="has _committing: the job one commits there"):
+            other.commit(moves[other])
+        rename(*paths)
+
+    monkeypatch.setattr(os, "rename", commit_other)
+    one.commit(moves[one])
+    monkeypatch.undo()
+    assert files_of(out) == ["_SUCCESS", f"_temporary/other/2/f/{2:032x}", f"f/{1:032x}"]
+    other.commit(moves[other])
+    assert files_of(out) == ["_SUCCESS", f"f/{1:032x}", f"f/{2:032x}"]
+
+
+def test_a_commit_that_cannot_move_a_file_names_where_the_files_are(tmp_path, monkeypatch):
+    target = begun(tmp_path / "out")
+    moves = [attempt(target, 1, "f")]
+
+    def fail(*paths):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "rename", fail)
+    with pytest.raises(OSError, match="the commit stopped after it had begun: .*No space.*_temporary/job"):
+        target.commit(moves)
+    target.abort()
+    assert f"_temporary/job/1/f/{1:032x}" in files_of(tmp_path / "out")
+
+
+def test_families_with_names_of_the_target_are_refused(tmp_path):
+    target = begun(tmp_path / "out")
+    with pytest.raises(ValueError, match="a family named _SUCCESS cannot be written"):
+        target.commit([attempt(target, 1, "_SUCCESS")])
 
 
 def test_a_writer_warns_of_what_an_aborted_job_left(tmp_path):
@@ -321,13 +364,13 @@ def test_a_file_that_the_driver_does_not_see_is_an_error(tmp_path):
 
 
 def test_ranges_may_touch_but_not_overlap():
-    check_no_overlap([RowRange("f", b"a", b"b", "0"), RowRange("f", b"c", b"d", "1")])
-    check_no_overlap([RowRange("f", b"a", b"c", "0"), RowRange("g", b"b", b"d", "1")])
+    check_no_overlap([WrittenRange("f", b"a", b"b", "0"), WrittenRange("f", b"c", b"d", "1")])
+    check_no_overlap([WrittenRange("f", b"a", b"c", "0"), WrittenRange("g", b"b", b"d", "1")])
     # The limits of regions divide what a task wrote.
-    check_no_overlap([RowRange("f", b"a", b"b", "0"), RowRange("f", b"c", b"c", "0")])
+    check_no_overlap([WrittenRange("f", b"a", b"b", "0"), WrittenRange("f", b"c", b"c", "0")])
     for wrong in (
-        [RowRange("f", b"a", b"b", "0"), RowRange("f", b"b", b"d", "1")],
-        [RowRange("f", b"a", b"z", "0"), RowRange("f", b"b", b"c", "0"), RowRange("f", b"d", b"e", "1")],
+        [WrittenRange("f", b"a", b"b", "0"), WrittenRange("f", b"b", b"d", "1")],
+        [WrittenRange("f", b"a", b"z", "0"), WrittenRange("f", b"b", b"c", "0"), WrittenRange("f", b"d", b"e", "1")],
     ):
         with pytest.raises(ValueError, match="overlap"):
             check_no_overlap(wrong)

@@ -44,11 +44,11 @@ def for_bulk_load(
     key = f"CAST({name} AS BINARY)"
     numbered = df.withColumn(_REGION, functions.expr(_region(key, keys, 0)))
     if hasattr(numbered, "repartitionById"):
-        brought = numbered.repartitionById(len(keys) + 1, _REGION)
+        partitioned = numbered.repartitionById(len(keys) + 1, _REGION)
     else:
-        brought = numbered.repartition(len(keys) + 1, _REGION)
+        partitioned = numbered.repartition(len(keys) + 1, _REGION)
     # Dropped after the sort: a projection keeps the partitions and their order.
-    return brought.sortWithinPartitions(functions.expr(key)).drop(_REGION)
+    return partitioned.sortWithinPartitions(functions.expr(key)).drop(_REGION)
 
 
 def _quoted(name: str) -> str:

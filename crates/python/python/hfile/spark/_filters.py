@@ -16,12 +16,12 @@ from pyspark.sql.datasource import (
     StringStartsWith,
 )
 
-from ._ranges import RowKeys, after, one_row, rows_of, with_prefix
+from ._ranges import ReadRange, after, one_row, rows_of, with_prefix
 from ._schema import ROW
 from ._text import to_bytes
 
 
-def rows_of_filter(condition: Filter) -> Optional[list[RowKeys]]:
+def rows_of_filter(condition: Filter) -> Optional[list[ReadRange]]:
     """Returns the rows that a filter allows; None if it is not on the row key, or allows too many ranges."""
     if getattr(condition, "attribute", None) != (ROW,):
         return None
@@ -34,13 +34,13 @@ def rows_of_filter(condition: Filter) -> Optional[list[RowKeys]]:
     if isinstance(condition, (EqualTo, EqualNullSafe)):
         return [one_row(key)]
     if isinstance(condition, LessThan):
-        return [RowKeys(b"", key)]
+        return [ReadRange(b"", key)]
     if isinstance(condition, LessThanOrEqual):
-        return [RowKeys(b"", after(key))]
+        return [ReadRange(b"", after(key))]
     if isinstance(condition, GreaterThan):
-        return [RowKeys(after(key), None)]
+        return [ReadRange(after(key), None)]
     if isinstance(condition, GreaterThanOrEqual):
-        return [RowKeys(key, None)]
+        return [ReadRange(key, None)]
     if isinstance(condition, StringStartsWith):
         return [with_prefix(key)]
     return None

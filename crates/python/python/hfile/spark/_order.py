@@ -11,7 +11,7 @@ import pyarrow.compute
 from ._text import escape
 
 
-class RowRange(NamedTuple):
+class WrittenRange(NamedTuple):
     """The rows that a task wrote of a family into a file."""
 
     family: str
@@ -57,9 +57,9 @@ class OrderedBatches:
         return _key(keys[-1])
 
 
-def check_no_overlap(ranges: Iterable[RowRange]) -> None:
+def check_no_overlap(ranges: Iterable[WrittenRange]) -> None:
     """Refuses rows of a family that two tasks wrote, or that are between those of another task."""
-    last: RowRange | None = None
+    last: WrittenRange | None = None
     for rows in sorted(ranges):
         if last is not None and last.family == rows.family:
             if rows.first <= last.last and rows.task != last.task:
@@ -84,5 +84,5 @@ def _out_of_order(before: bytes, after: bytes) -> ValueError:
     )
 
 
-def _shown(rows: RowRange) -> str:
+def _shown(rows: WrittenRange) -> str:
     return f"{escape(rows.first)} to {escape(rows.last)}"

@@ -15,7 +15,7 @@ from pyspark.sql.types import BinaryType, StringType, StructType
 
 from .._hfile import Split
 from ._options import Options, local_path
-from ._ranges import ALL, RowKeys, intersection, with_prefix
+from ._ranges import ALL, ReadRange, intersection, with_prefix
 from ._schema import ROW, Layout
 from ._sources import Sources
 from ._text import unescape
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # As of Spark's own files: spark.sql.files.maxPartitionBytes.
 _TARGET_BYTES = 128 << 20
-# Rows that a filter names are read by at most so many tasks, unless they are in larger parts.
+# Maximum number of tasks for more ranges of rows than this, as those of an IN list.
 _TASKS_OF_ROWS = 32
 
 
@@ -40,7 +40,7 @@ class HFileReader(DataSourceReader):
     """Divides a source into splits, on the driver, and reads them, in tasks."""
 
     def __init__(self, options: Options, schema: StructType) -> None:
-        self._layout = Layout(schema)
+        self._layout = Layout(schema, bad_as_null=options.text("on_error") == "null")
         self._sources = Sources.of_options(options)
         self._rows = _rows_of_options(options)
         counters = options.text("counters")
@@ -53,10 +53,10 @@ class HFileReader(DataSourceReader):
     def partitions(self) -> list[InputPartition]:
         """Returns what each task reads, on the driver."""
         parts: list[list[Split]] = []
-        for source in self._sources.open(self._layout, self._arguments):
-            with source:
+        for opened in self._sources.open(self._layout, self._arguments):
+            with opened.source as source:
                 for rows in self._rows:
-                    splits = source.splits(start=rows.start, stop=rows.stop, **self._arguments)
+                    splits = source.splits(start=rows.start, stop=rows.stop, **opened.arguments)
                     parts.extend([split] for split in splits)
         if len(self._rows) > _TASKS_OF_ROWS:
             size = -(-len(parts) // _TASKS_OF_ROWS)
@@ -75,7 +75,7 @@ class HFileReader(DataSourceReader):
     def _batches(self, splits: Iterable[Split]) -> Iterator[pyarrow.RecordBatch]:
         for split in splits:
             for batch in split.scan():
-                yield self._layout.arranged(batch)
+                yield self._layout.to_frame_columns(batch)
 
     def _counted(self, splits: list[Split], directory: str) -> Iterator[pyarrow.RecordBatch]:
         """Returns the same batches, and writes counters at their end."""
@@ -84,7 +84,7 @@ class HFileReader(DataSourceReader):
         for split in splits:
             scan = split.scan()
             for batch in scan:
-                arranged = self._layout.arranged(batch)
+                arranged = self._layout.to_frame_columns(batch)
                 rows += arranged.num_rows
                 seconds += time.thread_time() - began
                 yield arranged
@@ -155,10 +155,10 @@ def _arguments(options: Options, layout: Layout) -> dict[str, Any]:
     return arguments
 
 
-def _rows_of_options(options: Options) -> list[RowKeys]:
+def _rows_of_options(options: Options) -> list[ReadRange]:
     """Returns the rows of the options ``start``, ``stop`` and ``prefix``."""
     start, stop, prefix = (options.text(name) for name in ("start", "stop", "prefix"))
-    rows = intersection(ALL, [RowKeys(unescape(start or ""), None if stop is None else unescape(stop))])
+    rows = intersection(ALL, [ReadRange(unescape(start or ""), None if stop is None else unescape(stop))])
     return intersection(rows, [with_prefix(unescape(prefix or ""))])
 
 

@@ -45,4 +45,4 @@ def _read(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatc
         for data in packed.column(0).to_pylist():
             for batch in Split(data).scan():
                 # Spark compares types and nullability.
-                yield Layout(spark_schema(batch.schema)).arranged(batch)
+                yield Layout(spark_schema(batch.schema)).to_frame_columns(batch)

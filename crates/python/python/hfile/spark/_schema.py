@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, Optional
 
 import pyarrow
+import pyarrow.compute
 from pyspark.sql.types import (
     BinaryType,
     BooleanType,
@@ -23,7 +24,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from ._text import unescape
+from ._text import escape, unescape
 
 
 class _Type(NamedTuple):
@@ -67,11 +68,16 @@ ROW = "row"
 class Layout:
     """How the columns of a scan become those of a frame."""
 
-    def __init__(self, schema: StructType) -> None:
+    def __init__(self, schema: StructType, *, bad_as_null: bool = False) -> None:
         self._fields = list(schema.fields)
+        self._bad_as_null = bad_as_null
         self.has_columns = any(":" in field.name for field in self._fields)
         if not self.has_columns:
             _check_cells(self._fields)
+        names = [unescape(field.name) for field in self._fields]
+        for field in self._fields:
+            if names.count(unescape(field.name)) > 1:
+                raise ValueError(f"several columns of the schema are {field.name}")
 
     @property
     def types(self) -> Optional[dict[bytes, str]]:
@@ -92,7 +98,7 @@ class Layout:
         """The families of the columns."""
         return {column.split(b":", 1)[0] for column in self.types or {}}
 
-    def arranged(self, batch: pyarrow.RecordBatch) -> pyarrow.RecordBatch:
+    def to_frame_columns(self, batch: pyarrow.RecordBatch) -> pyarrow.RecordBatch:
         """Returns the columns that the frame has, in its order and with its nullability, which Spark compares."""
         columns = iter(range(1, batch.num_columns))
         arrays, fields = [], []
@@ -103,9 +109,29 @@ class Layout:
             else:
                 place = batch.schema.get_field_index(field.name)
             kind, array = _type_of(field).arrow, batch.column(place)
-            arrays.append(array if array.type == kind else array.cast(kind))
+            arrays.append(array if array.type == kind else self._cast(batch, field.name, array, kind))
             fields.append(pyarrow.field(field.name, kind, field.nullable))
         return pyarrow.record_batch(arrays, schema=pyarrow.schema(fields))
+
+    def _cast(
+        self, batch: pyarrow.RecordBatch, name: str, array: pyarrow.Array, kind: pyarrow.DataType
+    ) -> pyarrow.Array:
+        """Returns an array with Spark's type. Spark counts time in microseconds, so milliseconds can be too many."""
+        if not pyarrow.types.is_timestamp(kind):
+            return array.cast(kind)
+        millis = array.cast(pyarrow.int64())
+        limit = (2**63 - 1) // 1000
+        is_far = pyarrow.compute.greater(pyarrow.compute.abs(millis), limit)
+        # The absolute value of the least number is negative.
+        is_far = pyarrow.compute.or_(is_far, pyarrow.compute.equal(millis, -(2**63)))
+        if pyarrow.compute.any(is_far).as_py():
+            if not self._bad_as_null:
+                at = is_far.index(True).as_py()
+                row = batch.column(0)[at].as_py()
+                shown = escape(row) if isinstance(row, bytes) else row
+                raise ValueError(f"row {shown}, {name}: {millis[at]} ms are beyond the times of Spark")
+            array = pyarrow.compute.if_else(is_far, pyarrow.scalar(None, array.type), array)
+        return array.cast(kind)
 
 
 def spark_schema(schema: pyarrow.Schema) -> StructType:

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple, Optional
 from .._hfile import Source, open_hfile, open_snapshot, open_table
 from ._options import Options, local_path
 from ._schema import Layout
+from ._target import COMMITTING, SUCCESS, TEMPORARY
+from ._text import escape
 
 
 class Sources(NamedTuple):
@@ -34,30 +36,66 @@ class Sources(NamedTuple):
             raise ValueError(
                 "a source is needed: the options root and snapshot, the options root and table, or the path of HFiles"
             )
+        if sources.wal_root is not None and sources.table is None:
+            raise ValueError("option wal_root is for a table: a snapshot and HFiles have no logs")
         return sources
 
-    def open(self, layout: Layout, arguments: dict[str, Any]) -> Iterator[Source]:
+    def open(self, layout: Layout, arguments: dict[str, Any]) -> Iterator[OpenSource]:
         """Opens what is read."""
         if self.snapshot is not None:
-            yield open_snapshot(self.root or "", self.snapshot)
+            yield OpenSource(open_snapshot(self.root or "", self.snapshot), arguments)
         elif self.table is not None:
-            yield open_table(self.root or "", self.table, self.wal_root)
+            yield OpenSource(open_table(self.root or "", self.table, self.wal_root), arguments)
         else:
-            for file in self._files(layout, is_raw=arguments["raw"]):
-                yield open_hfile(file.path)
-
-    def _files(self, layout: Layout, is_raw: bool) -> list[_File]:
-        """Returns the files of a path that a frame needs."""
-        files = [_File.of_path(path) for path in _paths(self.path or "")]
-        if layout.has_columns:
-            if len(layout.families) != 1:
+            if len(layout.families) > 1:
                 raise ValueError(
                     "columns of several families are in several files; read a table or a snapshot, or cells"
                 )
-            files = [file for file in files if file.family in layout.families]
+            families = layout.families or _families_of(arguments)
+            for file in self._files(families, is_raw=arguments["raw"]):
+                yield OpenSource(open_hfile(file.path), _of_family(arguments, file.family))
+
+    def _files(self, families: set[bytes], is_raw: bool) -> list[_File]:
+        """Returns the files of a path that have the families; all files without families."""
+        files = [_File.of_path(path) for path in _paths(self.path or "")]
+        if not files:
+            raise ValueError(f"no HFile is below {self.path}")
+        found = {file.family for file in files if file.family is not None}
+        missing = families - found
+        # Files without cells do not say which family they are of.
+        if missing and found:
+            names = ", ".join(escape(name) for name in sorted(missing))
+            known = ", ".join(escape(name) for name in sorted(found))
+            raise ValueError(f"no HFile below {self.path} has the family {names}; they have {known}")
+        if families:
+            files = [file for file in files if file.family in families]
         if not is_raw:
             _check_no_overlap(files)
         return files
+
+
+class OpenSource(NamedTuple):
+    """A source, and the arguments of its ``splits`` but for the range of rows."""
+
+    source: Source
+    arguments: dict[str, Any]
+
+
+def _families_of(arguments: dict[str, Any]) -> set[bytes]:
+    """Returns the families that the options ``families`` and ``columns`` choose."""
+    columns: list[bytes] = arguments.get("columns") or []
+    return {*(arguments.get("families") or []), *(column.split(b":", 1)[0] for column in columns)}
+
+
+def _of_family(arguments: dict[str, Any], family: Optional[bytes]) -> dict[str, Any]:
+    """Returns the arguments for a file, which has one family."""
+    chosen = dict(arguments)
+    if chosen.get("families"):
+        chosen["families"] = [name for name in chosen["families"] if name == family] or None
+    if chosen.get("columns"):
+        of_file = [name for name in chosen["columns"] if name.split(b":", 1)[0] == family]
+        chosen["columns"] = of_file or None
+    return chosen
 
 
 class _File(NamedTuple):
@@ -80,11 +118,27 @@ def _paths(path: str) -> list[str]:
     if not os.path.isdir(path):
         return [path]
     found = []
-    for directory, names, files in os.walk(path):
-        # As Spark and Hadoop do: these are of jobs, and not data.
-        names[:] = sorted(name for name in names if not name.startswith(("_", ".")))
+    for directory, names, files in os.walk(path, onerror=_raise):
+        is_unfinished = TEMPORARY in names and SUCCESS not in files
+        if COMMITTING in files or is_unfinished:
+            raise ValueError(
+                f"{directory} is not whole: a job writes it, or ended before it had written all files; it has "
+                f"{TEMPORARY if is_unfinished else COMMITTING}"
+            )
+        # A family can begin with an underscore; hidden names are no data for Spark and Hadoop.
+        names[:] = sorted(name for name in names if name != TEMPORARY and not name.startswith("."))
+        for name in names:
+            if os.path.islink(os.path.join(directory, name)):
+                raise ValueError(
+                    f"{os.path.join(directory, name)} is a symbolic link to a directory, which is not followed"
+                )
         found += [os.path.join(directory, name) for name in sorted(files) if not name.startswith(("_", "."))]
     return found
+
+
+def _raise(error: OSError) -> None:
+    """Raises why a directory cannot be read, which a walk would leave out."""
+    raise error
 
 
 def _check_no_overlap(files: list[_File]) -> None:

@@ -4,10 +4,12 @@
 
     TARGET/FAMILY/NAME                            a whole HFile; NAME is 32 hex digits
     TARGET/_SUCCESS                               all files of all jobs are there
+    TARGET/_committing                            a job commits, or ended while it did; the file names it
     TARGET/_temporary/JOB/ATTEMPT/FAMILY/NAME     of a job that has not committed
+    TARGET/_temporary/JOB/old/FAMILY              what a job replaces, until it has committed
 
 All attempts of tasks write below ``_temporary``. The commit, on the driver, moves the files of those that Spark chose.
-A directory that has files and no ``_SUCCESS`` is of a job that ended while it committed.
+The directory is whole if, and only if, it has ``_SUCCESS``. ``_committing`` keeps two jobs from committing at a time.
 """
 
 from __future__ import annotations
@@ -18,7 +20,10 @@ import shutil
 from typing import NamedTuple
 
 SUCCESS = "_SUCCESS"
+COMMITTING = "_committing"
 TEMPORARY = "_temporary"
+#: Names in a target directory that no family can have.
+RESERVED = (SUCCESS, COMMITTING, TEMPORARY)
 _FILE_NAME = re.compile(r"[0-9a-f]{32}")
 
 
@@ -36,6 +41,7 @@ class Target:
 
     def __init__(self, path: str, job: str, overwrite: bool) -> None:
         self.path = path
+        self._name = job
         self._job = os.path.join(path, TEMPORARY, job)
         self._overwrite = overwrite
 
@@ -59,40 +65,92 @@ class Target:
         """Makes the files those of the directory, on the driver."""
         self._check()
         for move in moves:
+            if move.family in RESERVED:
+                raise ValueError(f"a family named {move.family} cannot be written: {self.path} has a file of that name")
             self._check_is_whole(move)
-        has_files = bool(self._families())
-        if moves or self._overwrite:
-            # From the first change on until the last, the directory says that it is not whole.
-            _remove_file(os.path.join(self.path, SUCCESS))
-            _sync(self.path)
-        if self._overwrite and has_files:
-            for family in self._families():
-                shutil.rmtree(os.path.join(self.path, family))
-        for family in sorted({move.family for move in moves}):
-            os.makedirs(os.path.join(self.path, family), exist_ok=True)
-        for move in moves:
-            os.rename(self._source(move), os.path.join(self.path, move.family, move.name))
-        for family in {move.family for move in moves}:
-            _sync(os.path.join(self.path, family))
+        self._lock()
+        try:
+            self._change(moves)
+        except OSError as error:
+            raise OSError(
+                f"{self.path}: the commit stopped after it had begun: {error}; files that were not moved are in "
+                f"{self._job}, and those of mode overwrite that they replace in {os.path.join(self._job, 'old')}"
+            ) from error
         self._remove_job()
         if self._overwrite:
             for other in self._other_jobs():
                 _remove_tree(other)
         _remove_empty(os.path.join(self.path, TEMPORARY))
+
+    def abort(self) -> None:
+        """Removes what attempts left. An attempt that still runs can write more files after this.
+
+        What a commit has begun to move stays: its files may be the only copies.
+        """
+        if self._locked_by() != self._name:
+            self._remove_job()
+            _remove_empty(os.path.join(self.path, TEMPORARY))
+
+    def _lock(self) -> None:
+        """Makes the file that says that this job commits."""
+        lock = os.path.join(self.path, COMMITTING)
+        if self._overwrite:
+            _remove_file(lock)
+        try:
+            descriptor = os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+        except FileExistsError:
+            raise self._is_locked() from None
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(self._name)
+            file.flush()
+            os.fsync(file.fileno())
+        _sync(self.path)
+
+    def _locked_by(self) -> str | None:
+        """Returns the job that commits."""
+        try:
+            with open(os.path.join(self.path, COMMITTING), encoding="utf-8") as file:
+                return file.read()
+        except FileNotFoundError:
+            return None
+
+    def _is_locked(self) -> FileExistsError:
+        return FileExistsError(
+            f"{self.path} has {COMMITTING}: the job {self._locked_by()} commits there, or ended while it did; wait for "
+            'it, or remove the directory or use mode("overwrite"), which replaces its files'
+        )
+
+    def _change(self, moves: list[Move]) -> None:
+        """Moves the files, and replaces those that are there if the mode is overwrite."""
+        # From the first change on until the last, the directory says that it is not whole.
+        _remove_file(os.path.join(self.path, SUCCESS))
+        _sync(self.path)
+        if self._overwrite:
+            old = os.path.join(self._job, "old")
+            os.makedirs(old, exist_ok=True)
+            for family in self._families():
+                os.rename(os.path.join(self.path, family), os.path.join(old, family))
+        families = sorted({move.family for move in moves})
+        for family in families:
+            os.makedirs(os.path.join(self.path, family), exist_ok=True)
+        for move in moves:
+            os.rename(self._source(move), os.path.join(self.path, move.family, move.name))
+        for family in families:
+            _sync(os.path.join(self.path, family))
+        _sync(self.path)
         with open(os.path.join(self.path, SUCCESS), "ab") as success:
             os.fsync(success.fileno())
         _sync(self.path)
-
-    def abort(self) -> None:
-        """Removes what attempts left. Some may still write, and leave more."""
-        self._remove_job()
-        _remove_empty(os.path.join(self.path, TEMPORARY))
+        _remove_file(os.path.join(self.path, COMMITTING))
+        _sync(self.path)
 
     def _check(self) -> None:
         """Refuses a directory with other files, and one that is not whole."""
         if os.path.lexists(self.path) and not os.path.isdir(self.path):
             raise NotADirectoryError(f"{self.path} is not a directory")
         families = self._families()
+        if self._locked_by() is not None and not self._overwrite:
+            raise self._is_locked()
         is_whole = os.path.exists(os.path.join(self.path, SUCCESS))
         if families and not is_whole and not self._overwrite:
             raise FileExistsError(
@@ -106,7 +164,7 @@ class Target:
         names = sorted(os.listdir(self.path)) if os.path.isdir(self.path) else []
         for name in names:
             path = os.path.join(self.path, name)
-            if name in (SUCCESS, TEMPORARY):
+            if name in RESERVED:
                 continue
             if os.path.isdir(path):
                 files = [os.path.join(name, file) for file in os.listdir(path)]

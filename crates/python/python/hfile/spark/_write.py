@@ -19,7 +19,7 @@ from pyspark.sql.types import BinaryType, StringType, StructType
 from .. import TableWarning, write_hfiles
 from .._tuples import WrittenFile
 from ._options import Options, local_path
-from ._order import OrderedBatches, RowRange, check_no_overlap
+from ._order import OrderedBatches, WrittenRange, check_no_overlap
 from ._target import Move, Target
 from ._text import parse_splits
 
@@ -84,9 +84,10 @@ class HFileWriter(DataSourceArrowWriter):
     def commit(self, messages: list[Optional[WriterCommitMessage]]) -> None:
         """Moves the files of all tasks into the directory, on the driver."""
         attempts = [message for message in messages if isinstance(message, Attempt)]
-        assert len(attempts) == len(messages), "each task of a job that succeeded says what it wrote"
+        if len(attempts) != len(messages):
+            raise RuntimeError(f"{len(messages) - len(attempts)} tasks do not say what they wrote")
         check_no_overlap(
-            RowRange(file.family, file.first_row, file.last_row, attempt.task)
+            WrittenRange(file.family, file.first_row, file.last_row, attempt.task)
             for attempt in attempts
             for file in attempt.files
         )
