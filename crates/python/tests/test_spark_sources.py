@@ -1,0 +1,101 @@
+"""What Spark reads from a path: which files, and what is refused in place of a smaller frame. Without a JVM."""
+
+import datetime
+import os
+
+import hfile
+import pyarrow
+import pytest
+
+pytest.importorskip("pyspark.sql.datasource")
+
+from hfile.spark._options import Options
+from hfile.spark._read import HFileReader
+from hfile.spark._schema import CELLS, Layout
+from hfile.spark._target import COMMITTING, SUCCESS, TEMPORARY
+
+from pyspark.sql.types import StringType, StructField, StructType, TimestampType
+
+
+@pytest.fixture
+def directory(tmp_path):
+    """HFiles of two families, as a bulk load takes them; one begins with an underscore."""
+    data = pyarrow.table({"row": ["a", "b"], "f:q": ["1", "2"], "_g:q": ["3", "4"], "_g:p": ["5", "6"]})
+    hfile.write_hfiles(data, tmp_path / "out", row="row", timestamp=1)
+    return tmp_path / "out"
+
+
+def cells(path, schema=CELLS, **options):
+    """The family, qualifier and value of each cell."""
+    reader = HFileReader(Options({"path": str(path), **options}), schema)
+    batches = [batch for part in reader.partitions() for batch in reader.read(part)]
+    rows = pyarrow.Table.from_batches(batches).to_pylist()
+    return sorted((row["family"], row["qualifier"], row["value"]) for row in rows)
+
+
+def test_all_families_are_read_and_options_choose_some(directory):
+    of_f = [(b"f", b"q", b"1"), (b"f", b"q", b"2")]
+    of_q = [(b"_g", b"q", b"3"), (b"_g", b"q", b"4")]
+    of_g = [(b"_g", b"p", b"5"), (b"_g", b"p", b"6"), *of_q]
+    assert cells(directory) == [*of_g, *of_f]
+    assert cells(directory, families="f") == of_f
+    assert cells(directory, families="f,_g") == [*of_g, *of_f]
+    assert cells(directory, columns="_g:q,f:q") == [*of_q, *of_f]
+
+
+def test_a_path_without_the_files_is_an_error_and_no_empty_frame(directory, tmp_path):
+    with pytest.raises(ValueError, match="no HFile below .* has the family g; they have _g, f"):
+        cells(directory, families="g")
+    schema = StructType([StructField("row", StringType()), StructField("inof:name", StringType())])
+    with pytest.raises(ValueError, match="has the family inof"):
+        cells(directory, schema)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match="no HFile is below"):
+        cells(tmp_path / "empty")
+    with pytest.raises(ValueError, match="wal_root is for a table"):
+        cells(directory, wal_root=str(tmp_path))
+
+
+def test_a_directory_that_is_not_whole_is_refused(directory):
+    (directory / TEMPORARY).mkdir()
+    with pytest.raises(ValueError, match="is not whole.*has _temporary"):
+        cells(directory)
+    (directory / SUCCESS).touch()
+    assert len(cells(directory)) == 6
+    (directory / COMMITTING).touch()
+    with pytest.raises(ValueError, match="is not whole.*has _committing"):
+        cells(directory)
+
+
+def test_a_directory_that_cannot_be_listed_is_an_error(directory, monkeypatch):
+    os.symlink(directory / "f", directory / "link")
+    with pytest.raises(ValueError, match="link is a symbolic link to a directory, which is not followed"):
+        cells(directory)
+    os.unlink(directory / "link")
+    scandir = os.scandir
+
+    def refuse(path):
+        if str(path).endswith("/f"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(PermissionError):
+        cells(directory)
+
+
+def test_columns_of_one_name_are_refused():
+    fields = [StructField(name, StringType()) for name in ("row", "f:a", "f:\\x61")]
+    with pytest.raises(ValueError, match="several columns of the schema are f:a"):
+        Layout(StructType(fields))
+
+
+def test_a_time_beyond_those_of_spark_names_its_row_or_is_null():
+    schema = StructType([StructField("row", StringType()), StructField("f:t", TimestampType())])
+    for far in (2**63 - 1, -(2**63), (2**63 - 1) // 1000 + 1):
+        times = pyarrow.array([0, far], pyarrow.timestamp("ms", tz="UTC"))
+        batch = pyarrow.record_batch({"row": ["a", "b"], "f:t": times})
+        with pytest.raises(ValueError, match=f"row b, f:t: {far} ms are beyond the times of Spark"):
+            Layout(schema).to_frame_columns(batch)
+        found = Layout(schema, bad_as_null=True).to_frame_columns(batch).column(1)
+        assert found.null_count == 1 and found[0].as_py() == datetime.datetime.fromtimestamp(0, datetime.timezone.utc)
