@@ -24,6 +24,9 @@ fn describe_prints_settings_and_splits() {
     assert_eq!(all.lines().count(), 14);
     assert!(all.lines().all(|line| line.starts_with("create '")), "{all}");
     assert!(all.contains("create 'ns1:t4', {NAME => 'g', "), "{all}");
+    let (all, told) = run(0, &["table", "describe", "--root", root]);
+    assert!(all.lines().count() > 3 && !all.contains("create 'hbase:"), "{all}");
+    assert!(told.contains("not described: hbase:meta"), "{told}");
     let report = json(&["table", "describe", "--root", root, "t1", "--json"]);
     assert_eq!(report["create"], statement.trim_end());
     assert_eq!(report["complete"], true);

@@ -338,8 +338,9 @@ fn filters_of_a_directory_are_measured_and_replaced_file_by_file() {
     assert!(told.contains("not measured: only a half of a file counts"), "{told}");
     assert!(measured.contains("error rate") || told.contains("of type ROW"), "{measured}{told}");
     let args = ["filter", "rebuild", LOWER, "--output", &output, "--bloom-type", "ROW"];
-    let (out, told) = run(0, &args);
+    let (out, told) = run(1, &args);
     assert!(told.contains("not copied: only a half of a file counts"), "{told}");
+    assert!(told.contains("8 references not copied: "), "{told}");
     assert!(out.lines().all(|line| line.contains("; HBase Bloom ROW over ")), "{out}");
     let copies = out.lines().count();
     assert!(copies > 0);
@@ -359,6 +360,22 @@ fn filters_of_a_directory_are_measured_and_replaced_file_by_file() {
     tells(2, &["filter", "rebuild", LOWER, "--output", &file, "--kind", "none"])
         .has("is a directory, so that --output must be one, too");
     tells(2, &["filter", "rebuild", LOWER, "--output", &output]).has("--kind");
+    let seed = ["--bloom-type", "ROW", "--seed", "1"];
+    tells(2, &[&["filter", "rebuild", LOWER, "--output", &output], &seed[..]].concat())
+        .has("--kind");
+}
+
+/// HBase takes a file for a link by its name.
+#[test]
+fn the_copy_of_a_linked_file_has_the_name_of_the_file() {
+    let place = directory();
+    let output = path(&place, "out");
+    run(0, &["filter", "rebuild", ARCHIVED, "--output", &output, "--kind", "none"]);
+    let (_, file) = LINK.rsplit_once('-').expect("a link");
+    let (cells, _) = run(0, &["cat", "--format", "cells", &format!("{output}/g/{file}")]);
+    let (expected, _) = run(0, &["cat", "--format", "cells", &format!("{ARCHIVED}/g/{LINK}")]);
+    assert!(!cells.is_empty() && cells == expected);
+    assert!(!PathBuf::from(format!("{output}/g/{LINK}")).exists());
 }
 
 /// HBase reads the copy, and its filter lets HBase skip the file for the same rows.

@@ -38,7 +38,7 @@ mod tests {
     #[test]
     fn a_short_line_stays_and_a_long_one_is_broken_between_its_parts() {
         assert_eq!(fold("a: b; c"), "a: b; c");
-        let [path, what, place] = ["p".repeat(120), "w".repeat(70), "q".repeat(150)];
+        let [path, what, place] = ["p".repeat(120), "w".repeat(60), "q".repeat(150)];
         let folded = fold(&format!("{path}: {what}; {place}"));
         assert_eq!(folded, format!("{path}: {what};\n  {place}"));
         let folded = fold(&format!("{path}: {place}"));

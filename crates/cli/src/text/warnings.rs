@@ -56,9 +56,9 @@ pub(crate) fn print_warnings(warnings: &[Warning]) {
 
 /// The messages on stderr about the tables of a run. Each is printed once: tables share logs and `hbase:meta`.
 #[derive(Debug, Default)]
-pub(crate) struct Told(BTreeSet<String>);
+pub(crate) struct PrintedWarnings(BTreeSet<String>);
 
-impl Told {
+impl PrintedWarnings {
     /// Prints a message, unless it was printed before.
     pub(crate) fn print(&mut self, message: String) {
         if !self.0.contains(&message) {

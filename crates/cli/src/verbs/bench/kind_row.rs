@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::text::output::or_dash;
 use crate::text::rounded::{show_nanos, show_percent};
-use crate::text::size_text::show_size;
+use crate::text::size_text::{show_count, show_size};
 
 /// What a kind of filter would do for the files.
 #[derive(Clone, Debug, Serialize)]
@@ -15,7 +15,10 @@ pub(super) struct KindRow {
     /// Of the filters of all files.
     pub(super) filter_bytes: u64,
     pub(super) error_rate_promised: Option<f64>,
-    pub(super) error_rate_measured: f64,
+    /// `None` without a lookup.
+    pub(super) error_rate_measured: Option<f64>,
+    /// The number of absent keys that the filters were asked for.
+    pub(super) lookups: u64,
     /// Files per absent get whose key range has the row; without a filter, a get searches them all.
     pub(super) files_in_range_per_get: f64,
     /// Files per absent get that are searched in vain.
@@ -33,7 +36,7 @@ impl KindRow {
             self.filter.to_owned(),
             or_dash(self.bits_per_key, |bits| format!("{bits:.2}")),
             or_dash(self.error_rate_promised, show_percent),
-            show_percent(self.error_rate_measured),
+            or_dash(self.error_rate_measured, show_percent),
             format!("{:.2}", self.files_in_range_per_get),
             format!("{:.4}", self.false_files_per_get),
             or_dash(self.ns_per_lookup, show_nanos),
@@ -41,15 +44,26 @@ impl KindRow {
     }
 }
 
-/// Returns the line that recommends a filter; `None` if nothing was compared.
+/// With fewer lookups, a measured error rate says little.
+const LOOKUPS_MIN: u64 = 100;
+
+/// Returns the line that recommends a filter, or why none is recommended; `None` if nothing was compared.
 ///
-/// Kinds of the same error rate skip the same files, so the smallest one is recommended, unless it has twice
-/// the error rate of the best.
+/// Recommends the smallest kind whose measured error rate is at most 2 %, or at most twice that of the best
+/// kind if that is more.
 pub(super) fn recommendation(kinds: &[KindRow]) -> Option<String> {
     let with_filter = || kinds.iter().filter(|kind| kind.bits_per_key.is_some());
-    let best = with_filter().map(|kind| kind.error_rate_measured).reduce(f64::min)?;
+    let lookups = with_filter().map(|kind| kind.lookups).min()?;
+    if lookups < LOOKUPS_MIN {
+        return Some(format!(
+            "No filter is recommended: only {} absent keys are in the key ranges of the files, and at least \
+             {LOOKUPS_MIN} are needed; ask for more with --gets",
+            show_count(lookups)
+        ));
+    }
+    let best = with_filter().filter_map(|kind| kind.error_rate_measured).reduce(f64::min)?;
     let limit = (best * 2.0).max(0.02);
-    let is_good = |kind: &&KindRow| kind.error_rate_measured <= limit;
+    let is_good = |kind: &&KindRow| kind.error_rate_measured.is_some_and(|rate| rate <= limit);
     let smallest =
         with_filter().filter(is_good).min_by_key(|kind| (kind.filter_bytes, kind.filter))?;
     let in_range = smallest.files_in_range_per_get;
@@ -82,7 +96,8 @@ mod tests {
             bits_per_key: Some(bits),
             filter_bytes: (bits * 125.0) as u64,
             error_rate_promised: Some(0.01),
-            error_rate_measured: measured,
+            error_rate_measured: Some(measured),
+            lookups: 1_000,
             files_in_range_per_get: 10.0,
             false_files_per_get: measured * 10.0,
             ns_per_lookup: Some(10.0),
@@ -100,5 +115,8 @@ mod tests {
              files in range; hbase-bloom, the one that HBase reads, takes 9.60 bits and skips 9.90"
         );
         assert_eq!(recommendation(&kinds[..0]), None);
+        let unmeasured = kinds.map(|kind| KindRow { lookups: 99, ..kind });
+        let line = recommendation(&unmeasured).expect("a line");
+        assert!(line.starts_with("No filter is recommended: only 99 absent keys"), "{line}");
     }
 }

@@ -39,7 +39,7 @@ struct Sums {
     bytes: u64,
     promised: f64,
     lookups: u64,
-    maybe: u64,
+    false_positives: u64,
     nanos: u128,
 }
 
@@ -126,7 +126,7 @@ impl FileRows {
             FilterChoice::Ours(kind) => self.measure_ours(kind, plan, asked, sums)?,
             FilterChoice::HBaseBloom => self.measure_bloom(plan, asked, sums)?,
             FilterChoice::None | FilterChoice::FamilyMap | FilterChoice::FamilyMapWide => {
-                sums.maybe += asked.len() as u64;
+                sums.false_positives += asked.len() as u64;
             }
         }
         Ok(())
@@ -147,7 +147,7 @@ impl FileRows {
         let start = Instant::now();
         let maybe = keys.iter().filter(|key| filter.may_contain(**black_box(key))).count();
         sums.nanos += start.elapsed().as_nanos();
-        sums.maybe += maybe as u64;
+        sums.false_positives += maybe as u64;
         sums.bytes += bytes.len() as u64;
         sums.promised += filter.stats().error_rate * self.hashes.len() as f64;
         Ok(())
@@ -176,7 +176,7 @@ impl FileRows {
             let chunk = &chunks[at % chunks.len().max(1)];
             may_contain(&chunk.bits, sizing.hash_count, **black_box(pair))
         });
-        sums.maybe += maybe.count() as u64;
+        sums.false_positives += maybe.count() as u64;
         sums.nanos += start.elapsed().as_nanos();
         Ok(())
     }
@@ -186,15 +186,17 @@ impl Sums {
     fn row(&self, filter: &'static str, gets: f64) -> KindRow {
         let rows = self.rows.max(1) as f64;
         let has_filter = self.bytes > 0;
+        let measured = |sum: f64| (self.lookups > 0).then(|| sum / self.lookups as f64);
         KindRow {
             filter,
             bits_per_key: has_filter.then_some(self.bytes as f64 * 8.0 / rows),
             filter_bytes: self.bytes,
             error_rate_promised: has_filter.then_some(self.promised / rows),
-            error_rate_measured: self.maybe as f64 / self.lookups.max(1) as f64,
+            error_rate_measured: measured(self.false_positives as f64),
+            lookups: self.lookups,
             files_in_range_per_get: self.lookups as f64 / gets,
-            false_files_per_get: self.maybe as f64 / gets,
-            ns_per_lookup: has_filter.then_some(self.nanos as f64 / self.lookups.max(1) as f64),
+            false_files_per_get: self.false_positives as f64 / gets,
+            ns_per_lookup: measured(self.nanos as f64).filter(|_| has_filter),
         }
     }
 }

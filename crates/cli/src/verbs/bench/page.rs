@@ -87,7 +87,7 @@ fn error_rates(report: &BenchReport) -> Chart {
     }
     for kind in &report.kinds {
         let title = format!("{}, built from the rows", kind.filter);
-        add(&title, kind.error_rate_promised, Some(kind.error_rate_measured));
+        add(&title, kind.error_rate_promised, kind.error_rate_measured);
     }
     for file in largest(&report.each_file) {
         add(&short_name(&file.file), file.error_rate_promised, file.error_rate_measured);

@@ -1,5 +1,6 @@
 //! `hfile filter rebuild`: copies of files with another row filter, or another HBase Bloom filter.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -45,8 +46,9 @@ Examples:
   hfile filter rebuild 4f1c.hfile --output new.hfile --bloom-type ROWCOL --bloom-error-rate 0.001
   hfile filter rebuild region/cf --output new-cf --bloom-type ROW
 
-Of a directory, copies each HFile to the same path below OUT. hfile bench --hfiles compares filters on the files.
-Exit status: 0 written, 1 a file is damaged, 2 wrong usage, 3 could not read or write.")]
+Of a directory, copies each HFile to the same path below OUT, that of a link under the name of its HFile.
+References to halves of files are not copied. hfile bench --hfiles compares filters on the files.
+Exit status: 0 written, 1 a file is damaged or a reference was not copied, 2 wrong usage, 3 could not read or write.")]
 #[command(group = clap::ArgGroup::new("new filter").required(true).args(["kind", "bloom_type"]))]
 #[expect(clippy::doc_markdown, reason = "backticks would be seen in the help")]
 pub(crate) struct Rebuild {
@@ -56,32 +58,51 @@ pub(crate) struct Rebuild {
     /// Write the copy to OUT; - is stdout. Of a directory, write the copies below OUT
     #[arg(long, value_name = "OUT")]
     output: PathBuf,
+    // An argument is not required if it conflicts with one that is given, so each names its conflict, too.
     /// Build this kind of row filter; none removes the filter
     #[arg(long, value_name = "KIND", value_parser = name_parser::<KindOrNone>())]
     kind: Option<KindOrNone>,
     /// Set the error rate of the row filter, between 0 and 1 [default: 0.01]
-    #[arg(long, value_name = "RATE", group = "sizing", requires = "kind")]
+    #[arg(
+        long,
+        value_name = "RATE",
+        group = "sizing",
+        requires = "kind",
+        conflicts_with = "bloom_type"
+    )]
     error_rate: Option<f64>,
     /// Size the row filter by bits per row
-    #[arg(long, value_name = "BITS", group = "sizing", requires = "kind")]
+    #[arg(
+        long,
+        value_name = "BITS",
+        group = "sizing",
+        requires = "kind",
+        conflicts_with = "bloom_type"
+    )]
     bits_per_key: Option<f64>,
     /// Set the size of the whole row filter, which is then not partitioned
-    #[arg(long, value_name = "SIZE", group = "sizing", requires = "kind")]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        group = "sizing",
+        requires = "kind",
+        conflicts_with = "bloom_type"
+    )]
     budget: Option<SizeText>,
     /// Write HBase's own Bloom filter: NONE, ROW, ROWCOL or ROWPREFIX_FIXED_LENGTH
     #[arg(long, value_name = "NAME", hide_possible_values = true)]
     #[arg(value_parser = name_parser::<BloomType>())]
     bloom_type: Option<BloomType>,
     /// Set the error rate of the HBase Bloom filter, between 0 and 1 [default: that of the file, or 0.01]
-    #[arg(long, value_name = "RATE", requires = "bloom_type")]
+    #[arg(long, value_name = "RATE", requires = "bloom_type", conflicts_with = "kind")]
     bloom_error_rate: Option<f64>,
     /// Set the length of the row prefix for ROWPREFIX_FIXED_LENGTH
-    #[arg(long, value_name = "BYTES", requires = "bloom_type")]
+    #[arg(long, value_name = "BYTES", requires = "bloom_type", conflicts_with = "kind")]
     bloom_prefix_length: Option<u16>,
-    /// Seed the row filter's hash; files that are searched together need the same seed
-    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    /// Seed the row filter's hash; files that are searched together need the same seed [default: 0]
+    #[arg(long, value_name = "NUMBER", requires = "kind", conflicts_with = "bloom_type")]
     #[arg(help_heading = ADVANCED, hide_short_help = true)]
-    seed: u64,
+    seed: Option<u64>,
     /// Replace the output if it exists
     #[arg(long)]
     force: bool,
@@ -110,22 +131,42 @@ impl Rebuild {
             let input = self.input.display();
             refuse!("{input} is a directory, so that --output must be one, too");
         }
-        Inputs::expand(std::slice::from_ref(&self.input)).for_each(|input| {
+        let mut references = 0_u64;
+        let mut written = BTreeSet::new();
+        let answer = Inputs::expand(std::slice::from_ref(&self.input)).for_each(|input| {
             let location = input.locate()?;
             if location.half.is_some() {
                 let name = input.name();
                 print_message(format_args!(
                     "hfile: {name}: not copied: only a half of a file counts"
                 ));
+                references += 1;
                 return Ok(Answer::Positive);
             }
             let below = input.path().strip_prefix(&self.input).unwrap_or(input.path());
-            let output = self.output.join(below);
+            // HBase takes a file for a link by its name, so the copy has the name of the HFile.
+            let name = location.path.file_name().unwrap_or_default();
+            let output = self.output.join(below).with_file_name(name);
+            if !written.insert(output.clone()) {
+                let output = output.display();
+                refuse!("{output}: two files have this name, of which one is behind a link; copy them one by one");
+            }
             let directory = output.parent().unwrap_or(&self.output);
             std::fs::create_dir_all(directory)
                 .with_context(|| format!("{}: cannot create", directory.display()))?;
             self.rebuild(&filter, &location.path, &input.name(), &output)
-        })
+        })?;
+        if references == 0 {
+            return Ok(answer);
+        }
+        print_message(format_args!(
+            "hfile: {} references not copied: {} does not have all rows of {}; HBase writes their halves to files \
+             of their own in a compaction",
+            show_count(references),
+            self.output.display(),
+            self.input.display()
+        ));
+        Ok(Answer::Negative)
     }
 
     fn new_filter(&self) -> anyhow::Result<NewFilter> {
@@ -138,7 +179,7 @@ impl Rebuild {
             return Ok(NewFilter::Bloom(bloom, rate));
         }
         let sizing = sizing(self.error_rate, self.bits_per_key, self.budget)?;
-        let seed = Seed::new(self.seed);
+        let seed = Seed::new(self.seed.unwrap_or(0));
         let kind = self.kind.as_ref().and_then(|kind| kind.0);
         let filter = kind.map(|kind| FilterOptions { kind, sizing, seed });
         if let Some(filter) = filter {

@@ -21,7 +21,9 @@ pub(crate) struct Describe<P: NamedPlaces> {
 impl<P: NamedPlaces> Describe<P> {
     /// Prints a statement for each. The answer is negative if regions cannot be read: splits are missing then.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        Selected::of(&self.place)?.for_each_named(&self.place, |named, _| {
+        let mut selected = Selected::of(&self.place)?;
+        selected.leave_out_tables_of_hbase("described", "describe");
+        selected.for_each_named(&self.place, |named, _| {
             self.report_format.print(&Statement::new(named))
         })
     }

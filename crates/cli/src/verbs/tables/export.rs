@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use hbase_files::TableName;
 use transfer::TableSource;
 
-use super::place::{NamedPlaces, OpenTable, Places};
+use super::place::{OpenTable, Places};
 use super::several::Selected;
 use crate::arguments::cell_options::CellOptions;
 use crate::arguments::export::ExportArguments;
@@ -14,7 +13,6 @@ use crate::failure::Answer;
 use crate::text::export_report::ExportReport;
 use crate::text::output::ReportFormat;
 use crate::text::progress::Shown;
-use crate::text::stderr::print_message;
 use crate::text::warnings::{print_missing, print_old_log_cells};
 
 // The doc comments and the examples are those of the nouns, `snapshot.rs` and `table.rs`.
@@ -36,12 +34,10 @@ impl<P: Places> Export<P> {
     /// Writes the files. The answer is negative if cells are missing.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let mut selected = Selected::of(self.place.named())?;
-        if selected.is_all {
-            leave_out_tables_of_hbase(&mut selected.names, <P::Named as NamedPlaces>::UNIT);
-        }
+        selected.leave_out_tables_of_hbase("exported", "export");
         let is_one = selected.only.is_some();
-        selected.for_each(|name, told| {
-            let open = self.place.open_one(&selected.root, name, told)?;
+        selected.for_each(|name, printed| {
+            let open = self.place.open_one(&selected.root, name, printed)?;
             let output = &self.export.output;
             let output = if is_one { output.clone() } else { output.join(directory_name(name)) };
             self.export(open, &output)
@@ -62,24 +58,6 @@ impl<P: Places> Export<P> {
         let report = ExportReport::new(output, format, &exported).with_table(&table);
         self.report_format.print(&report)?;
         Ok(Answer::from_bool(exported.is_whole))
-    }
-}
-
-/// Leaves out `hbase:meta` and the other tables that HBase has for itself, and says so.
-fn leave_out_tables_of_hbase(names: &mut Vec<String>, unit: &str) {
-    if unit != "table" {
-        return;
-    }
-    let is_of_hbase =
-        |name: &String| name.parse::<TableName>().is_ok_and(|table| table.namespace() == "hbase");
-    let (left_out, exported) = std::mem::take(names).into_iter().partition(is_of_hbase);
-    let left_out: Vec<String> = left_out;
-    *names = exported;
-    if !left_out.is_empty() {
-        let left_out = left_out.join(", ");
-        print_message(format_args!(
-            "hfile: not exported: {left_out}: tables that HBase has for itself; name them to export them"
-        ));
     }
 }
 

@@ -33,8 +33,8 @@ impl<P: NamedPlaces> Info<P> {
         let selected = Selected::of(&self.place)?;
         let is_detailed = selected.only.is_some() || self.report_format.is_json();
         let mut lines = Vec::new();
-        let answer = selected.for_each_named(&self.place, |named, told| {
-            told.warn(&named.table.log_warnings);
+        let answer = selected.for_each_named(&self.place, |named, printed| {
+            printed.warn(&named.table.log_warnings);
             if is_detailed {
                 return self.report_format.print(&TableReport::new(named));
             }

@@ -16,7 +16,7 @@ use crate::text::output::{STDOUT, stdout, write_table};
 use crate::text::size_text::show_number;
 use crate::text::stderr::print_message;
 use crate::text::times::date;
-use crate::text::warnings::Told;
+use crate::text::warnings::PrintedWarnings;
 
 #[derive(clap::Args)]
 pub(crate) struct ListSnapshots {
@@ -146,9 +146,9 @@ impl ListTables {
         let names = root.tables()?;
         let mut outcomes = Outcomes::default();
         let mut lines = Vec::new();
-        let mut told = Told::default();
+        let mut printed = PrintedWarnings::default();
         for name in &names {
-            outcomes.record(self.line(&root, name, &mut told).map(|(line, answer)| {
+            outcomes.record(self.line(&root, name, &mut printed).map(|(line, answer)| {
                 lines.push(line);
                 answer
             }))?;
@@ -177,7 +177,7 @@ impl ListTables {
         &self,
         root: &RootDirectory,
         name: &TableName,
-        told: &mut Told,
+        printed: &mut PrintedWarnings,
     ) -> anyhow::Result<(TableLine, Answer)> {
         let table = root.table(name)?;
         let mut line = TableLine::new(&table);
@@ -186,7 +186,7 @@ impl ListTables {
             is_complete &= line.count_unflushed(&table)?;
         } else if !table.logs.is_empty() && !name.is_meta() {
             let logs = show_number(table.logs.len() as u64, "write-ahead log");
-            told.print(format!(
+            printed.print(format!(
                 "hfile: {logs} may have cells that are in no store file; --with-wal counts them"
             ));
         }

@@ -16,7 +16,7 @@ use crate::arguments::cell_options::CellOptions;
 use crate::failure::UsageError;
 use crate::text::size_text::show_number;
 use crate::text::times::date;
-use crate::text::warnings::Told;
+use crate::text::warnings::PrintedWarnings;
 
 /// The arguments that name a table, or a snapshot of one.
 pub(crate) trait Place: clap::Args {
@@ -38,12 +38,12 @@ pub(crate) trait NamedPlaces: clap::Args {
     /// Returns the names of all tables or snapshots of a root directory.
     fn all(&self, root: &RootDirectory) -> anyhow::Result<Vec<String>>;
 
-    /// Opens one of them. Adds its warnings to `told`.
+    /// Opens one of them. Adds its warnings to `printed`.
     fn open_named(
         &self,
         root: &RootDirectory,
         name: &str,
-        told: &mut Told,
+        printed: &mut PrintedWarnings,
     ) -> anyhow::Result<NamedTable>;
 }
 
@@ -55,12 +55,12 @@ pub(crate) trait Places: clap::Args {
     /// Returns the arguments that name them.
     fn named(&self) -> &Self::Named;
 
-    /// Opens one of them. Adds its warnings to `told`.
+    /// Opens one of them. Adds its warnings to `printed`.
     fn open_one(
         &self,
         root: &RootDirectory,
         name: &str,
-        told: &mut Told,
+        printed: &mut PrintedWarnings,
     ) -> anyhow::Result<OpenTable>;
 }
 
@@ -209,11 +209,15 @@ fn address(path: &Path) -> Option<&str> {
 }
 
 /// Opens a snapshot. Adds also a warning if its TTL has passed.
-fn open_snapshot(root: &RootDirectory, name: &str, told: &mut Told) -> anyhow::Result<NamedTable> {
+fn open_snapshot(
+    root: &RootDirectory,
+    name: &str,
+    printed: &mut PrintedWarnings,
+) -> anyhow::Result<NamedTable> {
     let Snapshot { description, table } = root.snapshot(name)?;
-    told.warn(&table.warnings);
+    printed.warn(&table.warnings);
     if description.expired(Clock::system().now()) {
-        told.print(format!(
+        printed.print(format!(
             "hfile: warning: snapshot {name} of {} is past its TTL; HBase may have deleted files of it",
             date(description.creation_time.get())
         ));
@@ -229,7 +233,7 @@ fn to_read(NamedTable { table, snapshot }: NamedTable) -> OpenTable {
 
 impl Place for SnapshotPlace {
     fn open(&self) -> anyhow::Result<OpenTable> {
-        open_snapshot(&self.root.open()?, &self.name, &mut Told::default()).map(to_read)
+        open_snapshot(&self.root.open()?, &self.name, &mut PrintedWarnings::default()).map(to_read)
     }
 }
 
@@ -252,9 +256,9 @@ impl NamedPlaces for SnapshotPlaces {
         &self,
         root: &RootDirectory,
         name: &str,
-        told: &mut Told,
+        printed: &mut PrintedWarnings,
     ) -> anyhow::Result<NamedTable> {
-        open_snapshot(root, name, told)
+        open_snapshot(root, name, printed)
     }
 }
 
@@ -269,9 +273,9 @@ impl Places for SnapshotPlaces {
         &self,
         root: &RootDirectory,
         name: &str,
-        told: &mut Told,
+        printed: &mut PrintedWarnings,
     ) -> anyhow::Result<OpenTable> {
-        open_snapshot(root, name, told).map(to_read)
+        open_snapshot(root, name, printed).map(to_read)
     }
 }
 
@@ -294,11 +298,11 @@ impl TableRoots {
         root: &RootDirectory,
         name: &str,
         logs: &LogOptions,
-        told: &mut Told,
+        printed: &mut PrintedWarnings,
     ) -> anyhow::Result<OpenTable> {
-        let table = open_table(root, name, told)?;
+        let table = open_table(root, name, printed)?;
         if !logs.with_wal() {
-            tell_unflushed(&table, told);
+            tell_unflushed(&table, printed);
         } else if table.logs_missing.is_some() {
             return Err(UsageError(format!(
                 "--with-wal: {} has no WALs; if the setting hbase.wal.dir is another directory, give it as --wal-root DIR; to read the store files only, leave out --with-wal",
@@ -310,12 +314,16 @@ impl TableRoots {
     }
 }
 
-fn open_table(root: &RootDirectory, name: &str, told: &mut Told) -> anyhow::Result<Table> {
+fn open_table(
+    root: &RootDirectory,
+    name: &str,
+    printed: &mut PrintedWarnings,
+) -> anyhow::Result<Table> {
     let parsed: TableName = name.parse().map_err(|_| {
         UsageError(format!("{name} is not the name of a table; write NAMESPACE:TABLE"))
     })?;
     let table = root.table(&parsed)?;
-    told.warn(&table.warnings);
+    printed.warn(&table.warnings);
     Ok(table)
 }
 
@@ -338,9 +346,9 @@ impl NamedPlaces for TablePlaces {
         &self,
         root: &RootDirectory,
         name: &str,
-        told: &mut Told,
+        printed: &mut PrintedWarnings,
     ) -> anyhow::Result<NamedTable> {
-        Ok(NamedTable { table: open_table(root, name, told)?, snapshot: None })
+        Ok(NamedTable { table: open_table(root, name, printed)?, snapshot: None })
     }
 }
 
@@ -355,21 +363,21 @@ impl Places for ReadTablePlaces {
         &self,
         root: &RootDirectory,
         name: &str,
-        told: &mut Told,
+        printed: &mut PrintedWarnings,
     ) -> anyhow::Result<OpenTable> {
-        self.tables.roots.open_to_read(root, name, &self.logs, told)
+        self.tables.roots.open_to_read(root, name, &self.logs, printed)
     }
 }
 
 impl Place for TablePlace {
     fn open(&self) -> anyhow::Result<OpenTable> {
         let root = self.roots.open()?;
-        self.roots.open_to_read(&root, &self.name, &self.logs, &mut Told::default())
+        self.roots.open_to_read(&root, &self.name, &self.logs, &mut PrintedWarnings::default())
     }
 }
 
 /// Tells what `--with-wal` would read too.
-fn tell_unflushed(table: &Table, told: &mut Told) {
+fn tell_unflushed(table: &Table, printed: &mut PrintedWarnings) {
     let recovered = table.regions.iter().flat_map(|region| &region.recovered_edits);
     let logs = (table.logs.len() + recovered.count()) as u64;
     let hfiles = table.regions.iter().flat_map(Region::recovered_hfiles).count() as u64;
@@ -377,10 +385,10 @@ fn tell_unflushed(table: &Table, told: &mut Told) {
     let parts = parts.iter().filter(|(count, _)| *count > 0);
     let parts: Vec<String> = parts.map(|(count, what)| show_number(*count, what)).collect();
     if parts.is_empty() {
-        told.warn(&table.log_warnings);
+        printed.warn(&table.log_warnings);
         return;
     }
-    told.print(format!(
+    printed.print(format!(
         "hfile: {} may have cells that are in no store file; --with-wal reads them too",
         parts.join(" and ")
     ));

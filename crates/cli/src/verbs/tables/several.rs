@@ -1,12 +1,13 @@
 //! Runs a verb for one, several or all tables or snapshots of a root directory.
 
 use anyhow::bail;
-use hbase_files::RootDirectory;
+use hbase_files::{RootDirectory, TableName};
 
 use super::place::{NamedPlaces, NamedTable};
 use crate::failure::Answer;
 use crate::inputs::Outcomes;
-use crate::text::warnings::Told;
+use crate::text::stderr::print_message;
+use crate::text::warnings::PrintedWarnings;
 
 /// The tables or snapshots of a run: their root directory and their names.
 pub(super) struct Selected {
@@ -32,13 +33,30 @@ impl Selected {
         Ok(Self { root, names, only, is_all: given.is_empty(), unit: P::UNIT })
     }
 
+    /// Leaves out `hbase:meta` and the other tables that HBase has for itself if no table is named, and says so.
+    pub(super) fn leave_out_tables_of_hbase(&mut self, done: &str, verb: &str) {
+        if !self.is_all || self.unit != "table" {
+            return;
+        }
+        let is_of_hbase = |name: &String| {
+            name.parse::<TableName>().is_ok_and(|table| table.namespace() == "hbase")
+        };
+        let left_out: Vec<String> = self.names.extract_if(.., |name| is_of_hbase(name)).collect();
+        if !left_out.is_empty() {
+            let left_out = left_out.join(", ");
+            print_message(format_args!(
+                "hfile: not {done}: {left_out}: tables that HBase has for itself; name them to {verb} them"
+            ));
+        }
+    }
+
     /// Runs `work` for each table or snapshot, as [`for_each`](Self::for_each) does.
     pub(super) fn for_each_named<P: NamedPlaces>(
         &self,
         places: &P,
-        mut work: impl FnMut(&NamedTable, &mut Told) -> anyhow::Result<Answer>,
+        mut work: impl FnMut(&NamedTable, &mut PrintedWarnings) -> anyhow::Result<Answer>,
     ) -> anyhow::Result<Answer> {
-        self.for_each(|name, told| work(&places.open_named(&self.root, name, told)?, told))
+        self.for_each(|name, printed| work(&places.open_named(&self.root, name, printed)?, printed))
     }
 
     /// Runs `work` for each name, and combines the answers. Continues after a name that fails.
@@ -48,15 +66,15 @@ impl Selected {
     /// If one could not be read, even if the answer for another is negative.
     pub(super) fn for_each(
         &self,
-        mut work: impl FnMut(&str, &mut Told) -> anyhow::Result<Answer>,
+        mut work: impl FnMut(&str, &mut PrintedWarnings) -> anyhow::Result<Answer>,
     ) -> anyhow::Result<Answer> {
-        let mut told = Told::default();
+        let mut printed = PrintedWarnings::default();
         if let Some(name) = &self.only {
-            return work(name, &mut told);
+            return work(name, &mut printed);
         }
         let mut outcomes = Outcomes::default();
         for name in &self.names {
-            outcomes.record(work(name, &mut told))?;
+            outcomes.record(work(name, &mut printed))?;
         }
         outcomes.conclude(self.names.len(), self.unit)
     }

@@ -20,7 +20,7 @@ use crate::text::output::{Report, ReportFormat};
 use crate::text::printable::as_line;
 use crate::text::progress::Progress;
 use crate::text::size_text::show_number;
-use crate::text::warnings::Told;
+use crate::text::warnings::PrintedWarnings;
 
 // The doc comments and the examples are those of the nouns, `snapshot.rs` and `table.rs`.
 #[derive(clap::Args)]
@@ -36,20 +36,20 @@ impl<P: NamedPlaces> Verify<P> {
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let selected = Selected::of(&self.place)?;
         let is_one = selected.only.is_some();
-        selected.for_each_named(&self.place, |named, told| {
-            tell_unchecked_logs(named, told);
+        selected.for_each_named(&self.place, |named, printed| {
+            tell_unchecked_logs(named, printed);
             check(named, is_one, self.report_format)
         })
     }
 }
 
-fn tell_unchecked_logs(NamedTable { table, snapshot }: &NamedTable, told: &mut Told) {
+fn tell_unchecked_logs(NamedTable { table, snapshot }: &NamedTable, printed: &mut PrintedWarnings) {
     let recovered = table.regions.iter().flat_map(|region| &region.recovered_edits).count();
     let logs = table.logs.len() + recovered;
-    told.warn(&table.log_warnings);
+    printed.warn(&table.log_warnings);
     if logs > 0 && snapshot.is_none() {
         let logs = show_number(logs as u64, "write-ahead log");
-        told.print(format!("hfile: {logs} not checked; see hfile wal verify"));
+        printed.print(format!("hfile: {logs} not checked; see hfile wal verify"));
     }
 }
 
