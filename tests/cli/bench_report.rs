@@ -25,7 +25,8 @@ fn the_page_has_all_charts_and_needs_no_other_file() {
     let directory = directory();
     let (printed, page) = page_of_files(&directory);
     assert!(printed.contains("\nRecommended: ribbon: with "), "{printed}");
-    for id in ["error-rates", "skip-rates", "blocks", "sizes", "times", "key-ranges"] {
+    for id in ["error-rates", "skip-rates", "blocks", "sizes", "file-sizes", "times", "key-ranges"]
+    {
         assert!(page.contains(&format!("<figure id=\"{id}\">")), "{id}");
     }
     for text in [

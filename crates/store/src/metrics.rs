@@ -1,26 +1,4 @@
 //! The counters of a store as `metrics`, for the recorder of the program.
-//!
-//! | metric                            | kind    | labels beside `store` and `family`       |
-//! |-----------------------------------|---------|------------------------------------------|
-//! | `store_gets`                      | counter |                                          |
-//! | `store_blocks`, `store_block_bytes` | counter | `kind`: data, index, bloom, meta; `source`: cache, file |
-//! | `store_files_considered`          | counter |                                          |
-//! | `store_files_skipped`             | counter | `by`: range, time, filter, map           |
-//! | `store_filter_checks`, `store_filter_false_positives` | counter |                      |
-//! | `store_files`, `store_file_bytes` | gauge   |                                          |
-//! | `store_memstore_bytes`, `store_memstore_cells` | gauge |                               |
-//! | `store_map_bytes`                 | gauge   |                                          |
-//!
-//! Without `family`:
-//!
-//! | metric                            | kind    | labels beside `store`                    |
-//! |-----------------------------------|---------|------------------------------------------|
-//! | `store_flushes`, `store_compactions`, `store_compactions_failed` | counter |           |
-//! | `store_compaction_bytes`          | counter | `direction`: read, written               |
-//! | `store_log_bytes`                 | counter |                                          |
-//! | `store_write_stalls`              | counter |                                          |
-//! | `store_write_stall_seconds`       | gauge   | the sum since the store was opened       |
-//! | `store_cache_bytes`               | gauge   | `part`: capacity, blocks, filters        |
 
 use metrics::{counter, gauge};
 use sstable::{BlockKind, BlockSource};
@@ -28,10 +6,33 @@ use sstable::{BlockKind, BlockSource};
 use crate::stats::{FamilyStats, Stats};
 
 impl Stats {
-    /// Sets the metrics of a store, which is told from others by the label `store`.
+    /// Sets the metrics of a store, labelled `store`.
     ///
-    /// A program calls it at intervals, or before its recorder is read. The module's source has the names; the
-    /// example `prometheus` of this crate serves them.
+    /// A program calls it at intervals, or before its recorder is read; the example `prometheus` of this crate
+    /// serves them. The sums begin at zero when the store is opened, and a counter of a recorder never decreases: give
+    /// each opening in a process a label of its own. The gauges of a dropped family keep their last values.
+    ///
+    /// | metric                            | kind    | labels beside `store` and `family`       |
+    /// |-----------------------------------|---------|------------------------------------------|
+    /// | `store_gets`                      | counter |                                          |
+    /// | `store_blocks`, `store_block_bytes` | counter | `kind`: data, index, bloom, meta; `source`: cache, file |
+    /// | `store_files_considered`          | counter |                                          |
+    /// | `store_files_skipped`             | counter | `by`: range, time, filter, map           |
+    /// | `store_filter_checks`, `store_filter_false_positives` | counter |                      |
+    /// | `store_files`, `store_file_bytes` | gauge   |                                          |
+    /// | `store_memstore_bytes`, `store_memstore_cells` | gauge |                               |
+    /// | `store_map_bytes`                 | gauge   |                                          |
+    ///
+    /// Without `family`:
+    ///
+    /// | metric                            | kind    | labels beside `store`                    |
+    /// |-----------------------------------|---------|------------------------------------------|
+    /// | `store_flushes`, `store_compactions`, `store_compactions_failed` | counter |           |
+    /// | `store_compaction_bytes`          | counter | `direction`: read, written               |
+    /// | `store_log_bytes`                 | counter |                                          |
+    /// | `store_write_stalls`              | counter |                                          |
+    /// | `store_write_stall_seconds`       | gauge   | the sum since the store was opened       |
+    /// | `store_cache_bytes`               | gauge   | `part`: capacity, blocks, filters        |
     ///
     /// ```
     /// use store::{FamilyOptions, Store, StoreOptions};

@@ -13,7 +13,8 @@ pub(crate) fn double(change: &Change<'_>, random: &mut Random) -> String {
     let sequence = [0, 2, 2, 10][random.below(4)];
     let place = change.element.path.with_file_name("unnamed");
     let (bytes, len) = match random.below(4) {
-        0 => (bytes[..=random.below(bytes.len() - 1)].to_vec(), bytes.len()),
+        // An earlier change may have left an empty file.
+        0 if bytes.len() > 1 => (bytes[..=random.below(bytes.len() - 1)].to_vec(), bytes.len()),
         1 => (bytes.clone(), bytes.len() + 1),
         _ => (bytes.clone(), bytes.len()),
     };

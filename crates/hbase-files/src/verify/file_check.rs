@@ -32,9 +32,9 @@ impl FileCheck {
     /// # Errors
     ///
     /// [`Error::Io`] if a file cannot be read, and [`Error::File`] with
-    /// [`Unsupported`](sstable::Error::Unsupported) if it is encrypted or needs a feature that this build does not
-    /// have: the check is then incomplete, and the file is not known to be sound. Damage and missing files are
-    /// not errors, but among the damages.
+    /// [`Unsupported`](sstable::Error::Unsupported) if it is encrypted: the check is then incomplete, and the file
+    /// is not known to be sound. Damage, missing files, and files that need another feature that this build does
+    /// not have, are not errors, but among the damages: a changed byte can name such a feature.
     pub fn run(
         &self,
         tree: &dyn FileTree,
@@ -73,7 +73,18 @@ impl FileCheck {
             }
             source => source?,
         };
-        let verification = sstable::verify(source.clone(), name.clone(), limits, progress)?;
+        let verification = match sstable::verify(source.clone(), name.clone(), limits, progress) {
+            Err(sstable::Error::Unsupported { feature, found: value, .. })
+                if feature != "encryption" =>
+            {
+                let what = format!("cannot be read: unsupported {feature}: {value}");
+                let damage =
+                    |(used, _): &(&FileUse, _)| used.damage(what.clone(), used.rows.clone());
+                damages.extend(found.iter().map(damage));
+                return Ok(());
+            }
+            verification => verification?,
+        };
         for problem in &verification.problems {
             report(problem, &verification, &found, damages);
         }

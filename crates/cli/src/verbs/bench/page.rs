@@ -58,7 +58,8 @@ fn charts(report: &BenchReport) -> Vec<Chart> {
             report,
             |row| row.data_blocks_per_get,
         ),
-        sizes(report),
+        filter_sizes(report),
+        file_sizes(report),
         of_results("times", "Time of a get", "median ns per get; less is better", report, |row| {
             row.ns_median as f64
         }),
@@ -163,30 +164,38 @@ fn name(row: &Row) -> String {
     )
 }
 
-/// The sizes of filters, and of files.
-fn sizes(report: &BenchReport) -> Chart {
+/// The sizes of filters.
+fn filter_sizes(report: &BenchReport) -> Chart {
     let absent = report.results.iter().filter(|row| row.gets == "absent");
     let filters = absent.filter_map(|of| Some(row(&name(of), Mark::new(3, 0), of.bits_per_key?)));
     let kinds = report.kinds.iter().filter_map(|kind| {
         let label = format!("{}, built", kind.filter);
         Some(row(&label, Mark::new(3, 1), kind.bits_per_key?))
     });
-    let rows: Vec<ChartRow> = filters.chain(kinds).collect();
-    let group = Group { title: "bits of a filter per row".to_owned(), rows };
+    let note = "What filters take in the files and, while the files are open, in memory.";
+    sizes("sizes", "Sizes of filters", note, "bits per row", filters.chain(kinds).collect())
+}
+
+/// The sizes of files.
+fn file_sizes(report: &BenchReport) -> Chart {
     let files = largest(&report.each_file);
-    let files: Vec<ChartRow> = files
+    let files = files
         .iter()
         .map(|file| row(&short_name(&file.file), Mark::new(3, 2), file.bytes as f64 / 1024.0))
         .collect();
-    let of_files = Group { title: "KiB of a file".to_owned(), rows: files };
+    sizes("file-sizes", "Sizes of files", "On disk, with filters and indexes.", "KiB", files)
+}
+
+fn sizes(id: &'static str, title: &str, note: &str, unit: &str, rows: Vec<ChartRow>) -> Chart {
+    let group = Group { title: unit.to_owned(), rows };
     Chart {
-        id: "sizes",
-        title: "Sizes".to_owned(),
-        note: "What filters take in the files and, while the files are open, in memory.".to_owned(),
+        id,
+        title: title.to_owned(),
+        note: note.to_owned(),
         legend: Vec::new(),
         rows: Rows {
-            scale: "bits per row, KiB; less is better".to_owned(),
-            groups: [group, of_files].into_iter().filter(|group| !group.rows.is_empty()).collect(),
+            scale: format!("{unit}; less is better"),
+            groups: Some(group).into_iter().filter(|group| !group.rows.is_empty()).collect(),
             is_ratio: false,
         },
     }
