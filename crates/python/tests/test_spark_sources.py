@@ -67,6 +67,21 @@ def test_a_directory_that_is_not_whole_is_refused(directory):
         cells(directory)
 
 
+def test_a_family_of_a_directory_that_is_not_whole_is_refused(directory):
+    assert len(cells(directory / "f")) == 2
+    (directory / COMMITTING).touch()
+    with pytest.raises(ValueError, match="out is not whole.*has _committing"):
+        cells(directory / "f")
+
+
+def test_a_file_whose_name_begins_with_an_underscore_is_read(directory):
+    (file,) = (directory / "f").iterdir()
+    file.rename(file.with_name("_" + file.name))
+    (directory / "f" / ".hidden").write_bytes(b"no HFile")
+    (directory / SUCCESS).touch()
+    assert len(cells(directory)) == 6
+
+
 def test_a_directory_that_cannot_be_listed_is_an_error(directory, monkeypatch):
     os.symlink(directory / "f", directory / "link")
     with pytest.raises(ValueError, match="link is a symbolic link to a directory, which is not followed"):

@@ -117,23 +117,32 @@ def _paths(path: str) -> list[str]:
     """Returns a file, or all files in a directory and below."""
     if not os.path.isdir(path):
         return [path]
+    # The path can be that of a family in the directory of a job.
+    parent = os.path.dirname(os.path.abspath(path))
+    if os.path.lexists(os.path.join(parent, COMMITTING)):
+        raise _not_whole(parent, COMMITTING)
     found = []
     for directory, names, files in os.walk(path, onerror=_raise):
-        is_unfinished = TEMPORARY in names and SUCCESS not in files
-        if COMMITTING in files or is_unfinished:
-            raise ValueError(
-                f"{directory} is not whole: a job writes it, or ended before it had written all files; it has "
-                f"{TEMPORARY if is_unfinished else COMMITTING}"
-            )
-        # A family can begin with an underscore; hidden names are no data for Spark and Hadoop.
+        if COMMITTING in files:
+            raise _not_whole(directory, COMMITTING)
+        if TEMPORARY in names and SUCCESS not in files:
+            raise _not_whole(directory, TEMPORARY)
+        # Names of families and files can begin with an underscore; hidden ones are no data for Spark and Hadoop.
         names[:] = sorted(name for name in names if name != TEMPORARY and not name.startswith("."))
         for name in names:
             if os.path.islink(os.path.join(directory, name)):
                 raise ValueError(
                     f"{os.path.join(directory, name)} is a symbolic link to a directory, which is not followed"
                 )
-        found += [os.path.join(directory, name) for name in sorted(files) if not name.startswith(("_", "."))]
+        data = sorted(name for name in files if name != SUCCESS and not name.startswith("."))
+        found += [os.path.join(directory, name) for name in data]
     return found
+
+
+def _not_whole(directory: str, found: str) -> ValueError:
+    return ValueError(
+        f"{directory} is not whole: a job writes it, or ended before it had written all files; it has {found}"
+    )
 
 
 def _raise(error: OSError) -> None:
