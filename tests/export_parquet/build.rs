@@ -128,11 +128,6 @@ fn problems_name_the_record_and_the_column() {
     for (status, options, message) in [
         (
             3,
-            "--row id",
-            "column \"day\": values of type Date32 need a type of cells: int32 for days",
-        ),
-        (
-            3,
             "--row id --type f:day=int32 --type info:age=bool",
             "record 3: row row014, column \"info:age\": \"2\"",
         ),
