@@ -19,7 +19,8 @@ pub(super) struct Statistics {
     timestamp_max: i64,
     earliest_put: i64,
     delete_family_count: u64,
-    longest_cell: LongestCell,
+    /// `None` unless HBase 2.6's entries are written.
+    longest_cell: Option<LongestCell>,
 }
 
 /// The first of the longest cells, as HBase 2.6 records it.
@@ -30,9 +31,9 @@ struct LongestCell {
     flat_key: Vec<u8>,
 }
 
-impl Default for Statistics {
-    /// HBase's empty time range starts at the latest time and ends at −1.
-    fn default() -> Self {
+impl Statistics {
+    /// Begins to count. HBase's empty time range starts at the latest time and ends at −1.
+    pub(super) fn new(version: HBaseVersion) -> Self {
         Self {
             cell_count: 0,
             key_bytes: 0,
@@ -43,12 +44,10 @@ impl Default for Statistics {
             timestamp_max: -1,
             earliest_put: Timestamp::LATEST.get(),
             delete_family_count: 0,
-            longest_cell: LongestCell::default(),
+            longest_cell: (version == HBaseVersion::V2_6).then(LongestCell::default),
         }
     }
-}
 
-impl Statistics {
     /// Keys of the file info that only the writer may set.
     pub(super) const RESERVED: [&'static [u8]; 10] = [
         FileInfo::BLOOM_FILTER_PARAM,
@@ -80,11 +79,8 @@ impl Statistics {
             CellType::Delete | CellType::DeleteFamilyVersion => {}
         }
         self.delete_family_count += u64::from(cell.cell_type.deletes_family());
-        let len = serialized_len(cell);
-        if len > self.longest_cell.len {
-            self.longest_cell.len = len;
-            self.longest_cell.flat_key.clear();
-            cell.key().write_flat(&mut self.longest_cell.flat_key);
+        if let Some(longest) = &mut self.longest_cell {
+            longest.add(cell);
         }
     }
 
@@ -104,9 +100,9 @@ impl Statistics {
         if self.cell_count > 0 {
             put(FileInfo::LAST_KEY, last_key);
         }
-        if self.cell_count > 0 && options.hbase_version == HBaseVersion::V2_6 {
-            put(FileInfo::BIGGEST_CELL_KEY, &self.longest_cell.flat_key);
-            put(FileInfo::BIGGEST_CELL_LEN, &self.longest_cell.len.to_be_bytes());
+        if let Some(longest) = self.longest_cell.as_ref().filter(|_| self.cell_count > 0) {
+            put(FileInfo::BIGGEST_CELL_KEY, &longest.flat_key);
+            put(FileInfo::BIGGEST_CELL_LEN, &longest.len.to_be_bytes());
         }
         put(FileInfo::AVERAGE_KEY_LEN, &average(self.key_bytes));
         put(FileInfo::AVERAGE_VALUE_LEN, &average(self.value_bytes));
@@ -128,6 +124,17 @@ impl Statistics {
         let range = [self.timestamp_min.to_be_bytes(), self.timestamp_max.to_be_bytes()];
         put(FileInfo::TIMERANGE, range.as_flattened());
         put(FileInfo::EARLIEST_PUT_TS, &self.earliest_put.to_be_bytes());
+    }
+}
+
+impl LongestCell {
+    fn add(&mut self, cell: &CellRef<'_>) {
+        let len = serialized_len(cell);
+        if len > self.len {
+            self.len = len;
+            self.flat_key.clear();
+            cell.key().write_flat(&mut self.flat_key);
+        }
     }
 }
 

@@ -127,6 +127,7 @@ impl<W: Write> Writer<W> {
             filter: FilterWriter::new(&options),
             filter_id: None,
             filter_omission: None,
+            statistics: Statistics::new(options.hbase_version),
             options,
             index_key: Vec::new(),
             first_key: Vec::new(),
@@ -135,7 +136,6 @@ impl<W: Write> Writer<W> {
             first_data_block: None,
             last_data_block: None,
             data_block_count: 0,
-            statistics: Statistics::default(),
             failed: false,
         })
     }
