@@ -269,21 +269,10 @@ fn a_missing_file_of_another_family_does_not_matter() {
 /// Returns the bytes with the checksum of their message.
 fn with_checksum(mut bytes: Vec<u8>) -> Vec<u8> {
     if bytes.len() >= 9 {
-        let mut crc = flate2_crc(&bytes[9..]).to_be_bytes();
+        let mut crc = support::crc32(&bytes[9..]).to_be_bytes();
         bytes[5..9].swap_with_slice(&mut crc);
     }
     bytes
-}
-
-fn flate2_crc(bytes: &[u8]) -> u32 {
-    let mut crc = !0_u32;
-    for byte in bytes {
-        crc ^= u32::from(*byte);
-        for _ in 0..8 {
-            crc = if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 };
-        }
-    }
-    !crc
 }
 
 #[test]
