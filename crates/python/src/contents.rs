@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use hbase_files::{Region, RegionsBy, StoreFileReader, Table, Warning};
 use hfile_arrow::{BatchSplit, Batches};
 use sstable::{Comparator, KeyRef, ReadTrace, RowProbe};
+use transfer::show_number;
 
 use crate::failure::{Failure, FailureKind};
 use crate::request::Request;
@@ -87,10 +88,8 @@ impl Contents {
         let recovered = table.regions.iter().flat_map(|region| &region.recovered_edits);
         let logs = table.logs.len() + recovered.count();
         let hfiles = table.regions.iter().flat_map(Region::recovered_hfiles).count();
-        let count_of = |count: usize, what: &str| {
-            let plural = if count == 1 { "" } else { "s" };
-            (count > 0).then(|| format!("{count} {what}{plural}"))
-        };
+        let count_of =
+            |count: usize, what: &str| (count > 0).then(|| show_number(count as u64, what));
         let counts = [count_of(logs, "write-ahead log"), count_of(hfiles, "recovered HFile")];
         let counts: Vec<_> = counts.into_iter().flatten().collect();
         if counts.is_empty() {
