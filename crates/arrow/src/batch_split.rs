@@ -1,13 +1,6 @@
 //! Splits: parts of a scan that other processes read as record batches.
 //!
-//! The bytes of a split:
-//!
-//! | at | bytes | field      | encoding and meaning                          |
-//! |---:|------:|------------|-----------------------------------------------|
-//! |  0 |     4 | `magic`    | `HFBS`                                        |
-//! |  4 |     1 | `version`  | 1                                             |
-//! |  5 |     4 | `checksum` | u32 BE; CRC-32 of the message                 |
-//! |  9 |       | `message`  | [`SplitMessage`], protobuf                    |
+//! The bytes are those of a [`ScanSplit`], to which the form of the batches is attached: a [`FormMessage`], protobuf.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,11 +12,6 @@ use sstable::ValueType;
 use crate::batch_scan::Form;
 use crate::source::Source;
 use crate::{BatchScan, Batches, CellColumn, PivotColumn, Result};
-
-const MAGIC: &[u8] = b"HFBS";
-const VERSION: u8 = 1;
-/// The maximum length of a split from outside: that of a [`ScanSplit`] and of the names of columns.
-const LEN_MAX: usize = 8 << 20;
 
 /// A part of a scan: the rows of a region or of an HFile, as record batches.
 ///
@@ -100,9 +88,10 @@ impl BatchScan {
     }
 
     fn with_form(&self, splits: Vec<ScanSplit>) -> Vec<BatchSplit> {
+        let form = FormMessage::new(self).encode_to_vec();
         let with_form = |split: ScanSplit| {
             let scan = Self { selection: split.scan().clone(), ..self.clone() };
-            BatchSplit { split, scan }
+            BatchSplit { split: split.with_attachment(form.clone()), scan }
         };
         splits.into_iter().map(with_form).collect()
     }
@@ -134,9 +123,7 @@ impl BatchSplit {
     ///
     /// As [`ScanSplit::to_bytes`].
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let message = SplitMessage::new(&self.scan, self.split.to_bytes()?).encode_to_vec();
-        let checksum = crc_fast::crc32_iso_hdlc(&message).to_be_bytes();
-        Ok([MAGIC, &[VERSION], &checksum, &message].concat())
+        Ok(self.split.to_bytes()?)
     }
 
     /// Makes a split of bytes. Reads no file.
@@ -146,23 +133,16 @@ impl BatchSplit {
     /// [`InvalidSplit`](hbase_files::Error::InvalidSplit) if the bytes are damaged, or of another version.
     pub fn from_bytes(bytes: &[u8], tree: Arc<dyn FileTree>) -> Result<Self> {
         let invalid = |what| hbase_files::Error::InvalidSplit { what };
-        let SplitMessage { split, form } = SplitMessage::parse(bytes).map_err(invalid)?;
-        let split = ScanSplit::from_bytes(&split, tree)?;
-        let form = form.ok_or_else(|| invalid("it has no form of batches".to_owned()))?;
+        let split = ScanSplit::from_bytes(bytes, tree)?;
+        if split.attachment().is_empty() {
+            return Err(invalid("it has no form of batches".to_owned()).into());
+        }
+        let form = FormMessage::decode(split.attachment());
+        let form = form.map_err(|error| invalid(error.to_string()))?;
         let scan = form.into_scan(split.scan().clone()).map_err(invalid)?;
         scan.builder().map_err(|error| invalid(error.to_string()))?;
         Ok(Self { split, scan })
     }
-}
-
-/// A split.
-#[derive(Clone, PartialEq, Message)]
-struct SplitMessage {
-    /// The bytes of the [`ScanSplit`].
-    #[prost(bytes = "vec", tag = "1")]
-    split: Vec<u8>,
-    #[prost(message, optional, tag = "2")]
-    form: Option<FormMessage>,
 }
 
 /// The form of the batches. Types have the names of [`ValueType`].
@@ -200,13 +180,13 @@ struct ColumnMessage {
     value_type: String,
 }
 
-impl SplitMessage {
-    fn new(scan: &BatchScan, split: Vec<u8>) -> Self {
-        let mut form = FormMessage {
+impl FormMessage {
+    fn new(scan: &BatchScan) -> Self {
+        let mut form = Self {
             row_type: scan.row_type.to_string(),
             rows_max: scan.rows_max as u64,
             bytes_max: scan.bytes_max as u64,
-            ..FormMessage::default()
+            ..Self::default()
         };
         match &scan.form {
             Form::Cells(parts) => {
@@ -223,29 +203,9 @@ impl SplitMessage {
                 form.bad_as_null = *bad_as_null;
             }
         }
-        Self { split, form: Some(form) }
+        form
     }
 
-    fn parse(bytes: &[u8]) -> Result<Self, String> {
-        let rest = bytes.strip_prefix(MAGIC).ok_or("the bytes are not those of a split")?;
-        let (version, rest) = rest.split_first().ok_or("it is cut off")?;
-        if *version != VERSION {
-            return Err(format!(
-                "it is of version {version}, this build reads version {VERSION}; install the same version of hfile everywhere"
-            ));
-        }
-        let (checksum, message) = rest.split_first_chunk::<4>().ok_or("it is cut off")?;
-        if message.len() > LEN_MAX {
-            return Err(format!("it has {} bytes, more than {LEN_MAX}", message.len()));
-        }
-        if crc_fast::crc32_iso_hdlc(message) != u32::from_be_bytes(*checksum) {
-            return Err("its checksum does not fit: it is damaged".to_owned());
-        }
-        Self::decode(message).map_err(|error| error.to_string())
-    }
-}
-
-impl FormMessage {
     fn into_scan(self, selection: TableScan) -> Result<BatchScan, String> {
         let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let form = if self.is_pivot {

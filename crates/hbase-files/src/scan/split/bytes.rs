@@ -44,6 +44,8 @@ struct SplitMessage {
     /// A field that another version adds may limit a scan, and this one would not know it.
     #[prost(string, tag = "6")]
     crate_version: String,
+    #[prost(bytes = "vec", tag = "7")]
+    attachment: Vec<u8>,
 }
 
 impl ScanSplit {
@@ -58,6 +60,7 @@ impl ScanSplit {
             scan: Some(ScanMessage::new(&self.scan).map_err(invalid)?),
             len: self.len,
             crate_version: CRATE_VERSION.to_owned(),
+            attachment: self.attachment.clone(),
             ..SplitMessage::default()
         };
         match &self.source {
@@ -104,7 +107,8 @@ fn parse(bytes: &[u8], tree: Arc<dyn FileTree>) -> Result<ScanSplit, String> {
         return Err("its checksum does not fit: it is damaged".to_owned());
     }
     let message = SplitMessage::decode(message).map_err(|error| error.to_string())?;
-    let SplitMessage { scan, len, table, file, has_meta_order, crate_version } = message;
+    let SplitMessage { scan, len, table, file, has_meta_order, crate_version, attachment } =
+        message;
     if crate_version != CRATE_VERSION {
         return Err(format!(
             "it is of version {crate_version}, this is {CRATE_VERSION}; {SAME_VERSION}"
@@ -117,5 +121,5 @@ fn parse(bytes: &[u8], tree: Arc<dyn FileTree>) -> Result<ScanSplit, String> {
         _ => return Err("it has not one source".to_owned()),
     };
     let scan = scan.ok_or("it has no scan")?.into_scan()?;
-    Ok(ScanSplit { source, scan, len })
+    Ok(ScanSplit { source, scan, len, attachment })
 }

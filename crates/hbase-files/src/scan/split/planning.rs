@@ -151,6 +151,7 @@ fn add_parts(
 ) {
     let Cuts { rows, len, count } = cuts;
     let len = len.checked_div(count).unwrap_or(len);
+    let split = |scan| ScanSplit { source: source.clone(), scan, len, attachment: Vec::new() };
     let mut rest = scan.clone();
     for cut in rows {
         let start = rest.start.as_deref().unwrap_or_default();
@@ -159,11 +160,11 @@ fn add_parts(
             && range.stop.as_ref().is_none_or(|stop| cut < *stop);
         if is_inside {
             let scan = rest.clone().stop(&cut);
-            splits.push(ScanSplit { source: source.clone(), scan, len });
+            splits.push(split(scan));
             rest = rest.start(&cut);
         }
     }
-    splits.push(ScanSplit { source: source.clone(), scan: rest, len });
+    splits.push(split(rest));
 }
 
 /// Divides one region.

@@ -25,6 +25,7 @@ pub struct ScanSplit {
     pub(super) scan: TableScan,
     /// About how many bytes of files the split reads.
     pub(super) len: u64,
+    pub(super) attachment: Vec<u8>,
 }
 
 /// Where the cells of a split are.
@@ -112,6 +113,17 @@ impl ScanSplit {
             SplitSource::Table(table) => table.warnings.len(),
             SplitSource::File { .. } => 0,
         }
+    }
+
+    /// Attaches bytes, which come with the split to another process.
+    #[must_use]
+    pub fn with_attachment(self, attachment: Vec<u8>) -> Self {
+        Self { attachment, ..self }
+    }
+
+    /// Returns the attached bytes; empty by default.
+    pub fn attachment(&self) -> &[u8] {
+        &self.attachment
     }
 
     /// Returns the scan, limited to the rows of the split.
