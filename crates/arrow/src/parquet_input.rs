@@ -128,16 +128,16 @@ fn batch_rows(group: &RowGroupMetaData, columns: &ProjectionMask) -> usize {
 }
 
 fn check_compression(file: &FileName, found: Compression) -> Result<()> {
-    let is_known = match found {
+    let is_zstd = matches!(found, Compression::ZSTD(_)) && cfg!(feature = "parquet-zstd");
+    let is_known = matches!(
+        found,
         Compression::UNCOMPRESSED
-        | Compression::SNAPPY
-        | Compression::GZIP(_)
-        | Compression::LZ4
-        | Compression::LZ4_RAW => true,
-        Compression::ZSTD(_) => cfg!(feature = "parquet-zstd"),
-        _ => false,
-    };
-    if is_known {
+            | Compression::SNAPPY
+            | Compression::GZIP(_)
+            | Compression::LZ4
+            | Compression::LZ4_RAW
+    );
+    if is_known || is_zstd {
         return Ok(());
     }
     let found = format!("{found:?}");

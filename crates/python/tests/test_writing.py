@@ -143,6 +143,21 @@ def test_the_bytes_are_those_of_hfile_build(memory, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["build", "python", "users.csv"]
 
 
+def test_data_in_order_needs_no_sort_and_makes_the_same_files(tmp_path):
+    # Row 3 is there three times, and its last name counts; columns are in any order.
+    ids = [f"row{number:03}" for number in (1, 2, 3, 3, 3, 4)]
+    columns = {"id": ids, "g:z": [1, 2, 3, 4, None, 6], "f:b": list("abcdef"), "f:a": list("ghijkl")}
+    table = pyarrow.concat_tables(pyarrow.table(columns).slice(at, 2) for at in (0, 2, 4))
+    options = {"row": "id", "splits": ["row003"], "timestamp": NOW, "create_time": NOW}
+    sorted_here = hfile.write_hfiles(table, tmp_path / "sorted", **options)
+    hfile.write_hfiles(table, tmp_path / "in order", **options, sort=False)
+    assert sorted_here.cells == 17
+    assert contents(tmp_path / "in order") == contents(tmp_path / "sorted")
+    with pytest.raises(ValueError, match="record 2: row row003 comes after row row004.*sort=True sorts the rows"):
+        hfile.write_hfiles(table.take([5, 4]), tmp_path / "other", **options, sort=False)
+    assert sorted(os.listdir(tmp_path)) == ["in order", "sorted"]
+
+
 def test_columns_types_and_timestamps_can_be_chosen(tmp_path):
     times = [datetime.datetime(2023, 11, 14, 22, 13, 20, 500_000), datetime.datetime(2000, 1, 1)]
     table = pyarrow.table(

@@ -23,7 +23,7 @@
 //! let build = Build {
 //!     options: WriterOptions::default(),
 //!     order: Comparator::Bytes,
-//!     sorting: Some(&Sorting { memory: 256 << 20, directory: None }),
+//!     sorting: &Sorting::All { memory: 256 << 20, directory: None },
 //!     observer: &(),
 //! };
 //! let output = OutputFile::create(&hfile, false)?;

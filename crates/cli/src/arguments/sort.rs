@@ -25,9 +25,11 @@ pub(crate) struct SortArguments {
 }
 
 impl SortArguments {
-    /// Returns how cells are sorted; `None` without `--sort`.
-    pub(crate) fn sorting(&self) -> Option<Sorting> {
-        let (memory, directory) = (self.sort_memory.bytes(), self.sort_directory.clone());
-        self.sort.then_some(Sorting { memory, directory })
+    /// Returns how cells are sorted.
+    pub(crate) fn sorting(&self) -> Sorting {
+        if !self.sort {
+            return Sorting::None;
+        }
+        Sorting::All { memory: self.sort_memory.bytes(), directory: self.sort_directory.clone() }
     }
 }

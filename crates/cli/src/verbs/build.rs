@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use sstable::{Comparator, FileName, FileSummary, WriterOptions, escape};
 use store::Clock;
-use transfer::{ColumnFamily, Input};
+use transfer::{ColumnFamily, Input, Sorting};
 
 use crate::arguments::cells_input::{self, InputArguments, check_output, report_bad_lines};
 use crate::arguments::sort::SortArguments;
@@ -121,17 +121,13 @@ impl Build {
                 self.writer_options(settings, WriterOptions::default().bulk_load(time))?;
         }
         if options.is_dry_run {
-            let order = self.sort.sorting().is_none().then_some(order);
+            let order = matches!(self.sort.sorting(), Sorting::None).then_some(order);
             let checks = Checks { order, family: None, is_single_file: !is_for_regions };
             return dry_run(&options, input, checks, self.report_format);
         }
         let sorting = self.sort.sorting();
-        let build = transfer::Build {
-            options: writing,
-            order,
-            sorting: sorting.as_ref(),
-            observer: &Shown,
-        };
+        let build =
+            transfer::Build { options: writing, order, sorting: &sorting, observer: &Shown };
         if is_for_regions {
             self.write_regions(&build, input)
         } else {

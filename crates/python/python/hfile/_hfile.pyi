@@ -81,6 +81,7 @@ def write_hfiles(
     encoding: str | None = None,
     bloom: str | None = None,
     filter: str | None = None,
+    sort: bool = True,
     memory: int = 268_435_456,
     temporary_directory: _Path | None = None,
     row_type: _TypeName | None = None,

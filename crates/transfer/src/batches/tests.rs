@@ -343,11 +343,11 @@ fn build(out: &Path, scratch: &Path, observer: &EndsAt) -> crate::Result<u64> {
         ("id", text(ids.iter().map(|id| Some(&id[..])))),
         ("n", numbers((0..300).map(Some))),
     ]);
-    let sorting = Sorting { memory: 7_000, directory: Some(scratch.to_owned()) };
+    let sorting = Sorting::All { memory: 7_000, directory: Some(scratch.to_owned()) };
     let build = Build {
         options: WriterOptions::default().bulk_load(NOW).create_time(NOW),
         order: Comparator::Bytes,
-        sorting: Some(&sorting),
+        sorting: &sorting,
         observer,
     };
     let mut input = open(vec![records], &by_row("id"))?;
@@ -437,10 +437,10 @@ impl Observer for EndsReading {
 fn records_of_null_can_be_cancelled() {
     let nulls = || batch([("id", text([Some("a")])), ("q", text([None]))]);
     let mut input = open(vec![nulls(), nulls()], &by_row("id")).expect("known columns");
-    let sorting = Sorting { memory: 1 << 20, directory: None };
+    let sorting = Sorting::All { memory: 1 << 20, directory: None };
     let options = WriterOptions::default();
     let order = Comparator::Bytes;
-    let build = Build { options, order, sorting: Some(&sorting), observer: &EndsReading };
+    let build = Build { options, order, sorting: &sorting, observer: &EndsReading };
     let written = build.write_file(&mut input, Vec::new(), FileName::new("out"));
     let error = written.map(|_| ()).expect_err("cancelled");
     assert!(error.to_string().contains("read record batches"), "{error}");

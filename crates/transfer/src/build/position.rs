@@ -6,6 +6,7 @@ use sstable::{Cell, FileName};
 
 use crate::error::{CellProblem, Error};
 use crate::input::{Input, LineNumber};
+use crate::sorted::Sorting;
 
 /// A position in the input: its name, and the line of the current cell if known.
 pub(super) struct InputPosition {
@@ -15,8 +16,8 @@ pub(super) struct InputPosition {
 
 impl InputPosition {
     /// Returns the position of an input. The line of a sorted cell is not known.
-    pub(super) fn new(input: &Input, is_sorted: bool) -> Self {
-        let line = (!is_sorted).then(|| input.line_number());
+    pub(super) fn new(input: &Input, sorting: &Sorting) -> Self {
+        let line = matches!(sorting, Sorting::None).then(|| input.line_number());
         Self { name: input.name().clone(), line }
     }
 

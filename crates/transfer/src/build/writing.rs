@@ -19,8 +19,8 @@ pub struct Build<'b> {
     pub options: WriterOptions,
     /// The order of rows; must be that of `options`.
     pub order: Comparator,
-    /// How cells are sorted; `None` if the input is sorted.
-    pub sorting: Option<&'b Sorting>,
+    /// How the cells come into the order of the file.
+    pub sorting: &'b Sorting,
     /// Receives progress and warnings.
     pub observer: &'b dyn Observer,
 }
@@ -38,9 +38,10 @@ impl Build<'_> {
         sink: W,
         name: FileName,
     ) -> Result<(W, FileSummary)> {
-        let position = InputPosition::new(input, self.sorting.is_some());
+        let position = InputPosition::new(input, self.sorting);
         let mut writer = Writer::new(sink, name, self.options.clone())?;
-        let Sorted { cells, reading, writing } = self.sorted(input)?;
+        let Sorted { cells, reading, writing } =
+            self.sorting.sort(input, self.order, self.observer)?;
         let mut last: Option<Cell> = None;
         for cell in cells {
             check_cancelled(self.observer)?;
@@ -78,9 +79,10 @@ impl Build<'_> {
         if self.order != Comparator::Bytes {
             return Err(Error::Options("hbase:meta does not support bulk loads".to_owned()));
         }
-        let position = InputPosition::new(input, self.sorting.is_some());
+        let position = InputPosition::new(input, self.sorting);
         let output = OutputDirectory::create(out, force)?;
-        let Sorted { cells, reading, writing } = self.sorted(input)?;
+        let Sorted { cells, reading, writing } =
+            self.sorting.sort(input, self.order, self.observer)?;
         let mut regions = Regions::new(output.path(), splits, self.options.clone(), position);
         for cell in cells {
             check_cancelled(self.observer)?;
@@ -96,14 +98,5 @@ impl Build<'_> {
         }
         output.finish()?;
         Ok(written)
-    }
-
-    fn sorted<'c>(&self, input: &'c mut Input) -> Result<Sorted<'c>> {
-        let reading = input.show_progress("reading", self.observer);
-        let name = input.name().clone();
-        match self.sorting {
-            Some(sorting) => sorting.sort(input, self.order, &name, reading, self.observer),
-            None => Ok(Sorted { cells: Box::new(input), reading: Some(reading), writing: None }),
-        }
     }
 }

@@ -1,4 +1,6 @@
-//! Sorts cells in HBase's order in bounded memory.
+//! Brings the cells of an input into HBase's order.
+//!
+//! [`Sorting::All`] sorts in bounded memory:
 //!
 //! ```text
 //! input ─→ buffered up to the limit ─→ sorted ─→ run 0, run 1, … in a temporary directory
@@ -13,7 +15,10 @@ mod buffer;
 mod merge;
 mod order;
 mod runs;
+mod sorting;
+mod within_rows;
 
 pub(crate) use self::order::check_cancelled;
-pub(crate) use self::runs::Sorted;
-pub use self::runs::{Sorting, cell_bytes};
+pub use self::runs::cell_bytes;
+pub(crate) use self::sorting::Sorted;
+pub use self::sorting::Sorting;

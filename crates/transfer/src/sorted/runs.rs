@@ -11,6 +11,7 @@ use sstable::{BloomType, Cell, Comparator, Compression, Error, FileName, Writer,
 use super::buffer::Buffer;
 use super::merge::{Merge, MergedFamilies};
 use super::order::check_cancelled;
+use super::sorting::Sorted;
 use crate::error::{Doing, Result};
 use crate::progress::{Extent, Observer, Phase};
 use crate::temporary::ScratchDirectory;
@@ -18,84 +19,57 @@ use crate::temporary::ScratchDirectory;
 /// The maximum number of runs in one merge. Each needs an open file and memory for a block.
 const MERGE_FAN_IN_MAX: usize = 64;
 
-/// How cells are sorted.
-#[derive(Clone, Debug)]
-pub struct Sorting {
-    /// The maximum of the cells' bytes in memory; temporary files take the rest.
-    pub memory: u64,
-    /// The directory for temporary files, which need one to two times the bytes of the cells; the
-    /// system's if `None`.
-    pub directory: Option<PathBuf>,
+/// The maximum of the cells' bytes in memory, and where the rest is.
+#[derive(Clone, Copy)]
+pub(super) struct Limits<'d> {
+    pub(super) memory: u64,
+    /// The directory of temporary files; the system's if `None`.
+    pub(super) directory: Option<&'d Path>,
 }
 
-/// An iterator over cells.
-type Cells<'c> = Box<dyn Iterator<Item = sstable::Result<Cell>> + 'c>;
-
-/// The cells in the order of the output, and the progress of the last phase.
-pub(crate) struct Sorted<'c> {
-    pub(crate) cells: Cells<'c>,
-    /// The progress of reading the input, which goes on if the cells are not sorted.
-    pub(crate) reading: Option<Rc<dyn Phase>>,
-    /// The progress of writing sorted cells; the caller advances it.
-    pub(crate) writing: Option<Box<dyn Phase>>,
-}
-
-impl<'c> Sorted<'c> {
-    fn new(
-        cells: impl Iterator<Item = sstable::Result<Cell>> + 'c,
-        count: u64,
-        observer: &dyn Observer,
-    ) -> Self {
-        let writing = Some(observer.begin("writing", Extent::Steps(count)));
-        Self { cells: Box::new(cells), reading: None, writing }
-    }
-}
-
-impl Sorting {
-    /// Returns the cells sorted. Of equal cells, the later one of the input comes first.
-    ///
-    /// `reading` is the progress of reading the input. It shows when cells are sorted, and ends then.
-    ///
-    /// Errors about invalid cells name the file `name`, the input.
-    pub(crate) fn sort<'c>(
-        &self,
-        cells: impl Iterator<Item = sstable::Result<Cell>> + 'c,
-        order: Comparator,
-        name: &FileName,
-        reading: Rc<dyn Phase>,
-        observer: &dyn Observer,
-    ) -> Result<Sorted<'c>> {
-        let mut count = 0;
-        let mut buffered = Buffer::default();
-        let mut bytes = 0;
-        let mut runs: Option<Runs> = None;
-        for cell in cells {
-            check_cancelled(observer)?;
-            let cell = cell?;
-            bytes += cell_bytes(&cell);
-            buffered.push(cell);
-            count += 1;
-            if bytes > self.memory {
-                let runs = match &mut runs {
-                    Some(runs) => runs,
-                    None => runs.insert(Runs::create(self.directory.as_deref(), order, name)?),
-                };
-                reading.rename("sorting");
-                runs.add(std::mem::take(&mut buffered), observer)?;
-                reading.rename("reading");
-                bytes = 0;
-            }
+/// Sorts cells of any order; of equal ones, the later one of the input comes first.
+///
+/// `reading` is the progress of reading the input. It shows when cells are sorted, and ends then. Errors
+/// about invalid cells name the file `name`, the input.
+pub(super) fn sort<'c>(
+    cells: impl Iterator<Item = sstable::Result<Cell>>,
+    limits: Limits<'_>,
+    order: Comparator,
+    name: &FileName,
+    reading: Rc<dyn Phase>,
+    observer: &dyn Observer,
+) -> Result<Sorted<'c>> {
+    let mut count = 0;
+    let mut buffered = Buffer::default();
+    let mut bytes = 0;
+    let mut runs: Option<Runs> = None;
+    for cell in cells {
+        check_cancelled(observer)?;
+        let cell = cell?;
+        bytes += cell_bytes(&cell);
+        buffered.push(cell);
+        count += 1;
+        if bytes > limits.memory {
+            let runs = match &mut runs {
+                Some(runs) => runs,
+                None => runs.insert(Runs::create(limits.directory, order, name)?),
+            };
+            reading.rename("sorting");
+            runs.add(std::mem::take(&mut buffered), observer)?;
+            reading.rename("reading");
+            bytes = 0;
         }
-        reading.rename("sorting");
-        let Some(mut runs) = runs else {
-            let sorted = buffered.into_sorted(order, observer)?;
-            drop(reading);
-            return Ok(Sorted::new(sorted.map(Ok), count, observer));
-        };
-        runs.add(buffered, observer)?;
-        drop(reading);
-        Ok(Sorted::new(runs.merge(count, observer)?, count, observer))
     }
+    reading.rename("sorting");
+    let Some(mut runs) = runs else {
+        let sorted = buffered.into_sorted(order, observer)?;
+        drop(reading);
+        return Ok(Sorted::all(sorted.map(Ok), count, observer));
+    };
+    runs.add(buffered, observer)?;
+    drop(reading);
+    let merged = runs.merge(count, observer)?;
+    Ok(Sorted::all(merged.map(|cell| Ok(cell?)), count, observer))
 }
 
 /// Estimates the memory of a buffered cell in bytes, without the overhead of the allocator.
@@ -228,10 +202,10 @@ mod tests {
                     CellRef::put(&[row], &[family], b"q", Timestamp::new(1), b"").to_cell()
                 })
                 .collect();
-            let sorting = Sorting { memory, directory: None };
-            let cells = Box::new(cells.into_iter().map(Ok));
+            let limits = Limits { memory, directory: None };
+            let cells = cells.into_iter().map(Ok);
             let name = FileName::new("cells");
-            let sorted = sorting.sort(cells, Comparator::Bytes, &name, Rc::new(()), &());
+            let sorted = sort(cells, limits, Comparator::Bytes, &name, Rc::new(()), &());
             let sorted = sorted.expect("there is room");
             let keys = sorted.cells.map(|cell| {
                 let cell = cell.expect("it was written");
