@@ -81,7 +81,7 @@ fn out_of_order(input: &Input, last: &Cell, cell: &Cell) -> TransferError {
 
 #[cfg(test)]
 mod tests {
-    use sstable::Timestamp;
+    use sstable::{CellRef, Timestamp, ndjson};
 
     use crate::columns::ColumnOptions;
     use crate::csv::CsvOptions;
@@ -90,23 +90,19 @@ mod tests {
 
     use super::*;
 
-    /// Each as its row, family, time and value; all are in column `q`.
-    type Line<'l> = (&'l str, &'l str, u32, u32);
+    /// A cell of column `q`.
+    fn cell<'c>(row: &'c str, family: &'c str, ts: i64, value: &'c str) -> CellRef<'c> {
+        let (row, family) = (row.as_bytes(), family.as_bytes());
+        CellRef::put(row, family, b"q", Timestamp::new(ts), value.as_bytes())
+    }
 
-    fn sorted(lines: &[Line<'_>], sorting: &Sorting) -> Result<Vec<String>> {
-        let hex = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
-        let text: String = lines
-            .iter()
-            .map(|(row, family, ts, value)| {
-                let (row, family) = (hex(row), hex(family));
-                format!(
-                    "{{\"row\":\"{row}\",\"family\":\"{family}\",\"qualifier\":\"71\",\"ts\":{ts},\
-                     \"type\":\"Put\",\"value\":\"{value:08}\"}}\n"
-                )
-            })
-            .collect();
+    fn sorted(cells: &[CellRef<'_>], sorting: &Sorting) -> Result<Vec<String>> {
+        let mut lines = Vec::new();
+        for cell in cells {
+            ndjson::write_cell(&mut lines, cell).expect("memory takes it");
+        }
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
-        std::fs::write(file.path(), text).expect("disk takes it");
+        std::fs::write(file.path(), lines).expect("disk takes it");
         let options = InputOptions {
             format: InputFormat::Cells,
             paths: vec![file.path().to_owned()],
@@ -123,30 +119,36 @@ mod tests {
     /// With later values for equal cells, older times after newer ones, and families in any order.
     #[test]
     fn the_cells_of_each_row_are_sorted_as_all_are() {
-        let lines = [
-            ("a", "f", 1, 1),
-            ("b", "f", 1, 2),
-            ("b", "f", 7, 3),
-            ("b", "f", 1, 4),
-            ("c", "f", 5, 5),
-            ("c", "f", 5, 6),
-            ("d", "f", 5, 7),
+        let cells = [
+            cell("a", "f", 1, "1"),
+            cell("b", "f", 1, "2"),
+            cell("b", "f", 7, "3"),
+            cell("b", "f", 1, "4"),
+            cell("c", "f", 5, "5"),
+            cell("c", "f", 5, "6"),
+            cell("d", "f", 5, "7"),
         ];
         let all = Sorting::All { memory: 1 << 20, directory: None };
-        let expected = sorted(&lines, &all).expect("sound cells");
-        assert_eq!(sorted(&lines, &Sorting::WithinRows).expect("rows ascend"), expected);
+        let expected = sorted(&cells, &all).expect("sound cells");
+        assert_eq!(sorted(&cells, &Sorting::WithinRows).expect("rows ascend"), expected);
 
-        let of_two_families = [("a", "g", 1, 1), ("a", "f", 1, 2), ("b", "f", 1, 3)];
-        let cells = sorted(&of_two_families, &Sorting::WithinRows).expect("rows ascend");
+        let of_two_families =
+            [cell("a", "g", 1, "1"), cell("a", "f", 1, "2"), cell("b", "f", 1, "3")];
+        let found = sorted(&of_two_families, &Sorting::WithinRows).expect("rows ascend");
         let expected = sorted(&of_two_families[1..2], &all).expect("a sound cell");
-        assert_eq!((cells.len(), &cells[..1]), (3, &expected[..]));
+        assert_eq!((found.len(), &found[..1]), (3, &expected[..]));
     }
 
     /// Also if it is of another family, whose file would take it.
     #[test]
     fn a_row_that_descends_is_refused() {
-        let lines = [("a", "f", 1, 1), ("c", "f", 1, 2), ("b", "g", 1, 3), ("d", "f", 1, 4)];
-        let error = sorted(&lines, &Sorting::WithinRows).expect_err("row b after row c");
+        let cells = [
+            cell("a", "f", 1, "1"),
+            cell("c", "f", 1, "2"),
+            cell("b", "g", 1, "3"),
+            cell("d", "f", 1, "4"),
+        ];
+        let error = sorted(&cells, &Sorting::WithinRows).expect_err("row b after row c");
         let text = error.to_string();
         assert!(text.ends_with("line 3: row b comes after row c, but sorts before it"), "{text}");
         assert!(matches!(error, TransferError::Cell { problem: CellProblem::OutOfOrder, .. }));
