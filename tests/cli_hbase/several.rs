@@ -132,8 +132,7 @@ fn ls_reads_large_logs_only_if_asked() {
     let log = fs::File::create(server.join("large%2C16020%2C1.1795412744013")).expect("ours");
     log.set_len(8 << 20).expect("sparse");
     let (out, told) = run(0, &["table", "ls", "--root", root]);
-    let hint =
-        "hfile: 3 write-ahead logs may have cells that are in no store file; --with-wal counts them\n";
+    let hint = "hfile: 3 write-ahead logs may have cells that are in no store file; --with-wal counts them\n";
     assert_eq!(told, hint);
     assert!(!out.contains("unflushed cells"), "{out}");
     let meta = out.lines().find(|line| line.starts_with("hbase:meta")).expect("listed");
