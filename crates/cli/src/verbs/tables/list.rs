@@ -7,6 +7,7 @@ use anyhow::Context;
 use hbase_files::{RootDirectory, SnapshotDescription, Table};
 use serde::Serialize;
 use sstable::Timestamp;
+use sstable::engine::time_text;
 use store::Clock;
 
 use super::line::TableLine;
@@ -16,7 +17,6 @@ use crate::inputs::Outcomes;
 use crate::text::output::{STDOUT, stdout, write_table};
 use crate::text::size_text::show_number;
 use crate::text::stderr::print_message;
-use crate::text::times::date;
 use crate::text::warnings::PrintedWarnings;
 
 #[derive(clap::Args)]
@@ -90,7 +90,7 @@ impl DescriptionReport {
         let Self { table, creation_time, kind, version, owner, .. } = self;
         vec![
             ("table", table.clone()),
-            ("created", date(*creation_time)),
+            ("created", time_text(*creation_time)),
             ("type", (*kind).to_owned()),
             ("layout", format!("version {version}")),
             ("owner", owner.clone().unwrap_or_else(|| "not recorded".to_owned())),
@@ -115,7 +115,7 @@ impl ListSnapshots {
             .collect();
         let row = |line: &SnapshotLine| {
             let of = &line.description;
-            let created = date(of.creation_time);
+            let created = time_text(of.creation_time);
             vec![
                 line.snapshot.clone(),
                 of.table.clone(),
