@@ -8,6 +8,8 @@ mod directories;
 mod directory_cases;
 mod export;
 mod export_again;
+#[cfg(unix)]
+mod export_stopped;
 #[path = "../support/export.rs"]
 mod exports;
 mod messages;

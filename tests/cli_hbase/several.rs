@@ -96,20 +96,18 @@ fn info_ls_and_verify_count_the_same_files() {
 fn ls_says_what_is_only_in_logs_or_in_the_archive() {
     let copy = RootCopy::new();
     let root = &*copy.argument();
-    let (out, told) = run(0, &["table", "ls", "--root", root]);
     let has = |out: &str, name: &str, end: &str| {
         let line = out.lines().find(|line| line.starts_with(name)).expect("listed");
         assert!(line.ends_with(end), "{line}");
     };
-    has(&out, "hbase:meta", "  0 B  no files; may be in 2 write-ahead logs");
-    has(&out, "ns1:t4", "  8    51 KiB  only in archive");
-    assert!(told.ends_with("--with-wal counts them\n"), "{told}");
-    let (out, told) = run(0, &["table", "ls", "--root", root, "--with-wal"]);
+    let (counted, told) = run(0, &["table", "ls", "--root", root]);
     assert_eq!(told, "");
-    has(&out, "hbase:meta", "  351  only in logs");
-    has(&out, "t1 ", "  468");
-    has(&out, "t2 ", "  0");
-    let (out, _) = run(0, &["table", "ls", "--root", root, "--with-wal", "--json"]);
+    has(&counted, "hbase:meta", "  351  only in logs");
+    has(&counted, "ns1:t4", "  8    51 KiB                -  only in archive");
+    has(&counted, "t1 ", "  468");
+    has(&counted, "t2 ", "  0");
+    assert_eq!(run(0, &["table", "ls", "--root", root, "--with-wal"]), (counted, String::new()));
+    let (out, _) = run(0, &["table", "ls", "--root", root, "--json"]);
     let t1 = objects(&out).into_iter().find(|table| table["table"] == "t1").expect("listed");
     assert_eq!(t1["unflushed_cells"], 468);
     let (raw, _) = run(0, &["table", "scan", "--root", root, "t1", "--raw", "--count"]);
@@ -122,6 +120,43 @@ fn ls_says_what_is_only_in_logs_or_in_the_archive() {
     // A scan merges cells with the same key, of which the log has some.
     let added = cells(&with) - cells(&raw);
     assert!((400..=468).contains(&added), "{added}");
+}
+
+#[test]
+fn ls_reads_large_logs_only_if_asked() {
+    let copy = RootCopy::new();
+    let root = &*copy.argument();
+    let server = copy.path().join("WALs/large,16020,1");
+    fs::create_dir(&server).expect("ours");
+    // Nine tables read the logs, each for itself: together more than 64 MiB.
+    let log = fs::File::create(server.join("large%2C16020%2C1.1795412744013")).expect("ours");
+    log.set_len(8 << 20).expect("sparse");
+    let (out, told) = run(0, &["table", "ls", "--root", root]);
+    let hint = "hfile: 3 write-ahead logs may have cells that are in no store file; --with-wal counts them\n";
+    assert_eq!(told, hint);
+    assert!(!out.contains("unflushed cells"), "{out}");
+    let meta = out.lines().find(|line| line.starts_with("hbase:meta")).expect("listed");
+    assert!(meta.ends_with("  0 B  no files; may be in 2 write-ahead logs"), "{meta}");
+    // The log is no log, which a count notices.
+    let (out, _) = run(1, &["table", "ls", "--root", root, "--with-wal"]);
+    let t1 = out.lines().find(|line| line.starts_with("t1 ")).expect("listed");
+    assert!(t1.ends_with("  468  incomplete"), "{t1}");
+    log.set_len(1 << 20).expect("sparse");
+    assert_eq!(run(1, &["table", "ls", "--root", root]).0, out);
+}
+
+#[test]
+fn ls_lists_a_table_without_directory_of_logs() {
+    let copy = RootCopy::new();
+    let root = &*copy.argument();
+    fs::remove_dir_all(copy.path().join("WALs")).expect("ours");
+    let (out, told) = run(0, &["table", "ls", "--root", root, "--json"]);
+    assert_eq!(told, "");
+    let tables = objects(&out);
+    assert!(tables.len() > 9 && tables.iter().all(|table| table["unflushed_cells"].is_null()));
+    let (out, told) = run(3, &["table", "ls", "--root", root, "--with-wal"]);
+    assert!(told.contains("WALs"), "{told}");
+    assert!(out.lines().any(|line| line.starts_with("t1 ")), "{out}");
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn info_of_a_table_says_which_regions_count_and_why() {
     let copy = RootCopy::new();
     let root = &*copy.argument();
     let (out, told) = run(0, &["table", "ls", "--root", root, "--json"]);
-    assert!(told.starts_with("hfile: 2 write-ahead logs may have cells"), "{told}");
+    assert_eq!(told, "");
     let tables: Vec<Value> = objects(&out).iter().map(|line| line["table"].clone()).collect();
     let names =
         ["hbase:meta", "hbase:namespace", "ns1:t4", "t1", "t2", "t3", "t5", "t6", "t7", "t8"];

@@ -47,7 +47,6 @@ mod batch_scan;
 mod batch_split;
 mod batches;
 mod byte_array;
-mod calendar;
 mod cell_rows;
 mod cells_builder;
 mod columns;

@@ -28,10 +28,10 @@ use arrow_array::{
 };
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
+use sstable::engine::{date_text, time_text};
 use sstable::{DecimalType, ValueType};
 
 use crate::byte_array::ByteArray;
-use crate::calendar;
 use crate::time_array::TimeArray;
 
 /// The values of an array, encoded as a [`ValueType`].
@@ -263,11 +263,11 @@ impl Values {
             {
                 write!(text, "{}", millis(array)?)
             }
-            Self::Time(array) => write!(text, "{}", calendar::time(millis(array)?)),
+            Self::Time(array) => write!(text, "{}", time_text(millis(array)?)),
             Self::Date(array) if as_type == ValueType::String => {
-                write!(text, "{}", calendar::date(millis(array)?))
+                write!(text, "{}", date_text(millis(array)?))
             }
-            Self::Date(array) => write!(text, "{}", calendar::days(millis(array)?)),
+            Self::Date(array) => write!(text, "{}", millis(array)?.div_euclid(86_400_000)),
         };
         written.expect("a String takes all text");
         Ok(text)

@@ -236,11 +236,12 @@ pub use write::{
 
 pub use filter::bloom::hbase::HashType;
 
-/// Lookups of rows in many files, for stores; no promise of stability.
+/// Lookups of rows in many files, for stores, and times as text; no promise of stability.
 ///
 /// [`RowLookup`](engine::RowLookup) takes one row through an ordered list of files, and
 /// [`begin_together`](engine::begin_together) overlaps the cache misses of a batch of rows. The module is
-/// public for storage engines above HFiles, such as the crate `store`. Its items may change in any release.
+/// public for storage engines above HFiles, such as the crate `store`. [`time_text`](engine::time_text) is for
+/// programs that print timestamps. The items may change in any release.
 pub mod engine {
     pub use crate::cache::Reservation;
     pub use crate::lookup::{
@@ -248,6 +249,7 @@ pub mod engine {
         begin_together,
     };
     pub use crate::row_head::{RowHead, row_head};
+    pub use crate::time_text::{date_text, time_text};
 }
 
 /// The examples of the README, as doctests.

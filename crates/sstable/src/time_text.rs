@@ -1,4 +1,4 @@
-//! Parses timestamps: milliseconds since 1970, or ISO 8601.
+//! Timestamps as text: milliseconds since 1970, or ISO 8601.
 //!
 //! ```text
 //! 1700000000000
@@ -11,10 +11,14 @@
 //! A time without an offset is in UTC. Fractions of a millisecond are dropped.
 //!
 //! Not by `jiff`, which also takes the basic format, the second 60 and hours without minutes, and refuses more than
-//! nine digits of a fraction.
+//! nine digits of a fraction. A cell may have any 64-bit timestamp: `jiff`, `time` and `chrono` end before the year
+//! 292,278,994.
 #![cfg_attr(
     not(test),
-    expect(clippy::arithmetic_side_effects, reason = "numbers of at most four digits")
+    expect(
+        clippy::arithmetic_side_effects,
+        reason = "numbers of at most four digits, or days of milliseconds in 64 bits"
+    )
 )]
 
 use crate::{Timestamp, quoted};
@@ -70,6 +74,44 @@ pub(crate) fn parse_iso(text: &[u8]) -> Option<i64> {
         millis += rest.time()? - rest.offset()?;
     }
     rest.0.is_empty().then_some(millis)
+}
+
+/// Returns a time in milliseconds since 1970 as ISO 8601: in UTC, with milliseconds.
+///
+/// Years outside of 0 to 9999 have a sign and at least six digits, as the standard demands.
+///
+/// ```
+/// assert_eq!(sstable::engine::time_text(1_700_000_000_123), "2023-11-14T22:13:20.123Z");
+/// ```
+pub fn time_text(millis: i64) -> String {
+    let of_day = millis.rem_euclid(DAY_MILLIS);
+    let (seconds, rest) = (of_day / 1000, of_day % 1000);
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let date = date_text(millis);
+    format!("{date}T{hour:02}:{minute:02}:{second:02}.{rest:03}Z")
+}
+
+/// Returns the date of a time in milliseconds since 1970 as ISO 8601, in UTC and the Gregorian calendar.
+///
+/// ```
+/// assert_eq!(sstable::engine::date_text(1_700_000_000_123), "2023-11-14");
+/// ```
+pub fn date_text(millis: i64) -> String {
+    // The inverse of `days_since_1970`.
+    let days = millis.div_euclid(DAY_MILLIS) + 719_468;
+    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    // Days of an era without its leap days: 1,460 is the last day of 4 years, 36,524 of a century.
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = (month_from_march + 2) % 12 + 1;
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    match year {
+        0..=9999 => format!("{year:04}-{month:02}-{day:02}"),
+        _ => format!("{year:+07}-{month:02}-{day:02}"),
+    }
 }
 
 /// A parser of times. It holds the text that is not yet parsed.
@@ -174,6 +216,26 @@ mod tests {
             ("2100-03-01", 4_107_542_400_000),
         ] {
             assert_eq!(parse_time(text.as_bytes()), Ok(Timestamp::new(millis)), "{text}");
+        }
+    }
+
+    /// The expected texts are the output of `date -u -d @SECONDS +%FT%T`.
+    #[test]
+    fn times_of_any_year_are_written_as_iso_8601() {
+        for (millis, expected) in [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (-1, "1969-12-31T23:59:59.999Z"),
+            (1_700_000_000_123, "2023-11-14T22:13:20.123Z"),
+            (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+            (951_868_800_000, "2000-03-01T00:00:00.000Z"),
+            (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
+            (1_704_067_199_999, "2023-12-31T23:59:59.999Z"),
+            (253_402_300_800_000, "+010000-01-01T00:00:00.000Z"),
+            (i64::MAX, "+292278994-08-17T07:12:55.807Z"),
+            (i64::MIN, "-292275055-05-16T16:47:04.192Z"),
+        ] {
+            assert_eq!(time_text(millis), expected, "{millis}");
+            assert!(expected.starts_with(&format!("{}T", date_text(millis))), "{millis}");
         }
     }
 

@@ -118,13 +118,7 @@ named! {
     KeepDeletedCells, "kind of kept cells": {
         [Self::False, Self::True, Self::Ttl].map(|keep| (keep.name(), keep)).into()
     };
-    /// The names of HBase's `Durability`.
-    Durability, "durability": vec![
-        ("SKIP_WAL", Self::SkipWal),
-        ("ASYNC_WAL", Self::AsyncWal),
-        ("SYNC_WAL", Self::SyncWal),
-        ("FSYNC_WAL", Self::FsyncWal),
-    ];
+    Durability, "durability": Self::ALL.map(|level| (level.name(), level)).into();
     MapMode, "family map": Self::ALL.map(|mode| (mode.name(), mode)).into();
     /// The kinds that files have.
     FilterKind, "filter": Self::IN_FILES.iter().map(|kind| (kind.name(), *kind)).collect();

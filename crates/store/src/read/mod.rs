@@ -7,6 +7,7 @@
 //! ```
 
 pub(crate) mod cell_filter;
+mod delete_tracker;
 pub(crate) mod explain;
 pub(crate) mod get;
 pub mod merge;

@@ -52,12 +52,12 @@
 //! ```
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 use smallvec::SmallVec;
 use sstable::{CellRef, CellType, KeyRef, Timestamp};
 
 use crate::options::{FamilyOptions, KeepDeletedCells};
+use crate::read::delete_tracker::{DeleteTracker, HiddenCells};
 use crate::read::query::{Columns, QueryTimes};
 
 pub use crate::read::query::View;
@@ -458,87 +458,6 @@ impl ColumnState {
         self.count = 0;
         self.last = None;
         self.is_complete = false;
-    }
-}
-
-/// The cells of a column that a delete marker hides, from the current cell on.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum HiddenCells {
-    /// The current cell and all older cells.
-    ThisAndOlder,
-    /// Only the current cell.
-    This,
-}
-
-/// The delete markers of a row that can hide later cells: HBase's `ScanDeleteTracker`.
-#[derive(Debug, Default)]
-struct DeleteTracker {
-    /// The timestamp up to which all cells of the row are deleted.
-    family: Option<Timestamp>,
-    /// The timestamps with which all cells of the row are deleted.
-    family_versions: BTreeSet<Timestamp>,
-    /// The marker that can hide the next cells of the column `qualifier`.
-    column: Option<(CellType, Timestamp)>,
-    qualifier: Vec<u8>,
-}
-
-impl DeleteTracker {
-    fn clear(&mut self) {
-        self.family = None;
-        // Clearing an empty set is not free, and most rows have no markers.
-        if !self.family_versions.is_empty() {
-            self.family_versions.clear();
-        }
-        self.column = None;
-    }
-
-    fn add(&mut self, marker: &CellRef<'_>) {
-        if self.deletes_row_at(marker.timestamp) {
-            return;
-        }
-        match marker.cell_type {
-            CellType::DeleteFamily => self.family = Some(marker.timestamp),
-            CellType::DeleteFamilyVersion => {
-                self.family_versions.insert(marker.timestamp);
-            }
-            column_marker => {
-                let is_covered = self.column.is_some_and(|(known, _)| column_marker < known);
-                if is_covered && self.qualifier == marker.qualifier {
-                    return; // A newer marker deletes the whole column already.
-                }
-                self.qualifier.clear();
-                self.qualifier.extend_from_slice(marker.qualifier);
-                self.column = Some((column_marker, marker.timestamp));
-            }
-        }
-    }
-
-    /// Returns whether a marker hides all cells of the row with this timestamp, and all older ones.
-    fn deletes_row_at(&self, timestamp: Timestamp) -> bool {
-        self.family.is_some_and(|family| timestamp <= family)
-    }
-
-    /// Returns the cells that a marker hides; `None` if no marker hides `cell`.
-    fn hides(&mut self, cell: &CellRef<'_>) -> Option<HiddenCells> {
-        if self.deletes_row_at(cell.timestamp) {
-            return Some(HiddenCells::ThisAndOlder);
-        }
-        if self.family_versions.contains(&cell.timestamp) {
-            return Some(HiddenCells::This);
-        }
-        let (marker, timestamp) = self.column?;
-        if self.qualifier != cell.qualifier {
-            self.column = None;
-            return None;
-        }
-        if marker == CellType::DeleteColumn {
-            return Some(HiddenCells::ThisAndOlder);
-        }
-        if cell.timestamp == timestamp {
-            return Some(HiddenCells::This);
-        }
-        self.column = None; // All later cells are older than the version that the marker deletes.
-        None
     }
 }
 

@@ -4,9 +4,10 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 use serde_json::{Value, json};
+use sstable::engine::time_text;
 use sstable::{FileInfo, FileInfoValue, TimeRange, escape};
 
-use crate::text::times::{date, millis_and_date};
+use crate::text::times::millis_and_date;
 
 /// Unknown values up to this length are also printed as hex.
 const HEX_LEN_MAX: usize = 32;
@@ -68,7 +69,7 @@ fn text_of(value: &FileInfoValue<'_>) -> String {
         FileInfoValue::Key(key) => key.to_string(),
         FileInfoValue::Range(TimeRange { min, max }) => {
             let (min, max) = (min.get(), max.get());
-            format!("{min} to {max} ({} to {})", date(min), date(max))
+            format!("{min} to {max} ({} to {})", time_text(min), time_text(max))
         }
         FileInfoValue::Files(names) if names.is_empty() => "no files".to_owned(),
         FileInfoValue::Files(names) => {

@@ -1,13 +1,13 @@
 //! The report about the metadata of a file. Its fields are those of the JSON output.
 
 use serde::Serialize;
+use sstable::engine::time_text;
 use sstable::{Error, KeyRef, ReadTrace, Reader, Result, SequenceId, TimeRange, Timestamp, escape};
 
 use super::blooms::{BloomReport, FilterReport};
 use super::file_info::{EntryReport, entries};
 use super::trailer::TrailerReport;
 use crate::inputs::Target;
-use crate::text::times::date;
 
 /// The metadata of a file, from trailer, file info, index root and filters.
 #[derive(Serialize)]
@@ -113,12 +113,12 @@ impl FileReport {
             mid_key,
             time_range: time_range.map(|TimeRange { min, max }| [min.get(), max.get()]),
             time_range_dates: time_range
-                .map(|TimeRange { min, max }| [date(min.get()), date(max.get())]),
+                .map(|TimeRange { min, max }| [time_text(min.get()), time_text(max.get())]),
             earliest_put,
-            earliest_put_date: earliest_put.map(date),
+            earliest_put_date: earliest_put.map(time_text),
             max_sequence_id: info.sequence_id_max().map(SequenceId::get),
             create_time,
-            create_date: create_time.map(date),
+            create_date: create_time.map(time_text),
             major_compaction: info.is_major_compaction(),
             average_key_bytes: info.average_key_len(),
             average_value_bytes: info.average_value_len(),

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
+use sstable::engine::time_text;
 
 use super::blooms::BloomReport;
 use super::file_info;
@@ -11,7 +12,7 @@ use crate::failure::Answer;
 use crate::text::output::Report;
 use crate::text::printable::as_line;
 use crate::text::size_text::{show_count, show_number, show_size};
-use crate::text::times::{date, millis_and_date};
+use crate::text::times::millis_and_date;
 
 /// A report, and whether its text has all fields of the trailer and the file info.
 #[derive(Serialize)]
@@ -72,7 +73,7 @@ impl FileReport {
         }
         // The range of a file without cells is empty: its minimum exceeds its maximum.
         if let Some([min, max]) = self.time_range.filter(|[min, max]| min <= max) {
-            let dates = format!("{} to {}", date(min), date(max));
+            let dates = format!("{} to {}", time_text(min), time_text(max));
             line(out, "timestamps", &format!("{min} to {max} ({dates})"))?;
         }
         if let Some(time) = self.earliest_put {

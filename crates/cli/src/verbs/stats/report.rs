@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use sstable::CellType;
+use sstable::engine::time_text;
 
 use super::columns::{ColumnReport, Tally};
 use super::file::FileStats;
@@ -13,7 +14,6 @@ use super::parts::Parts;
 use super::tags::TagsReport;
 
 use crate::inputs::FailedFile;
-use crate::text::times::date;
 
 /// The statistics of one file, or of several together.
 #[derive(Serialize)]
@@ -61,7 +61,12 @@ impl StatsReport {
     pub(super) fn new(files: Vec<String>, problems: Vec<FailedFile>, stats: FileStats) -> Self {
         let FileStats { size, cells, parts, problem: _ } = stats;
         let types = CellType::ALL.iter().zip(cells.types);
-        let times = |(min, max)| TimesReport { min, max, min_date: date(min), max_date: date(max) };
+        let times = |(min, max)| TimesReport {
+            min,
+            max,
+            min_date: time_text(min),
+            max_date: time_text(max),
+        };
         Self {
             schema: 1,
             files,

@@ -2,13 +2,14 @@
 
 use std::io::{self, Write};
 
+use sstable::engine::time_text;
+
 use super::columns::{COLUMNS_MAX, ColumnReport};
 use super::histogram::Histogram;
 use super::report::StatsReport;
 use crate::text::output::{Report, write_table};
 use crate::text::printable::as_line;
 use crate::text::size_text::{show_count, show_number, show_size};
-use crate::text::times::date;
 
 /// The number of columns in the text; JSON has all columns that are counted separately.
 const COLUMNS_SHOWN: usize = 20;
@@ -53,7 +54,7 @@ impl StatsReport {
         line(out, "types", &types.join(", "))?;
         if let Some(times) = &self.timestamps {
             let (min, max) = (times.min, times.max);
-            let dates = format!("{} to {}", date(min), date(max));
+            let dates = format!("{} to {}", time_text(min), time_text(max));
             line(out, "timestamps", &format!("{min} to {max} ({dates})"))?;
         }
         self.write_tags(out)?;

@@ -1,11 +1,13 @@
 //! `hfile snapshot ls` and `hfile table ls`: list what is in a root directory.
 
+use std::fs;
 use std::io::Write;
 
 use anyhow::Context;
-use hbase_files::{RootDirectory, SnapshotDescription, TableName};
+use hbase_files::{RootDirectory, SnapshotDescription, Table};
 use serde::Serialize;
 use sstable::Timestamp;
+use sstable::engine::time_text;
 use store::Clock;
 
 use super::line::TableLine;
@@ -15,7 +17,6 @@ use crate::inputs::Outcomes;
 use crate::text::output::{STDOUT, stdout, write_table};
 use crate::text::size_text::show_number;
 use crate::text::stderr::print_message;
-use crate::text::times::date;
 use crate::text::warnings::PrintedWarnings;
 
 #[derive(clap::Args)]
@@ -31,7 +32,7 @@ pub(crate) struct ListSnapshots {
 pub(crate) struct ListTables {
     #[command(flatten)]
     roots: TableRoots,
-    /// Count the cells that are in no store file; reads the logs once for each table
+    /// Count unflushed cells also if that reads more than 64 MiB of logs; each table reads the logs once
     #[arg(long)]
     with_wal: bool,
     /// Print JSON, one object per table
@@ -89,7 +90,7 @@ impl DescriptionReport {
         let Self { table, creation_time, kind, version, owner, .. } = self;
         vec![
             ("table", table.clone()),
-            ("created", date(*creation_time)),
+            ("created", time_text(*creation_time)),
             ("type", (*kind).to_owned()),
             ("layout", format!("version {version}")),
             ("owner", owner.clone().unwrap_or_else(|| "not recorded".to_owned())),
@@ -114,7 +115,7 @@ impl ListSnapshots {
             .collect();
         let row = |line: &SnapshotLine| {
             let of = &line.description;
-            let created = date(of.creation_time);
+            let created = time_text(of.creation_time);
             vec![
                 line.snapshot.clone(),
                 of.table.clone(),
@@ -139,19 +140,39 @@ impl ListSnapshots {
     }
 }
 
+/// The maximum bytes of logs that `table ls` reads without `--with-wal`, for all tables together: less than a
+/// second.
+const LOG_BYTES_MAX: u64 = 64 << 20;
+
 impl ListTables {
-    /// Prints the list. The answer is negative if a table is damaged.
+    /// Prints the list. The answer is negative if a table is damaged, or a log that was read.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let root = self.roots.open()?;
         let names = root.tables()?;
         let mut outcomes = Outcomes::default();
+        let mut tables = Vec::new();
+        for name in &names {
+            match root.table(name) {
+                Ok(table) => tables.push(table),
+                Err(error) => outcomes.record(Err(error.into()))?,
+            }
+        }
+        let counts_unflushed = self.with_wal || log_bytes(&tables) <= LOG_BYTES_MAX;
         let mut lines = Vec::new();
         let mut printed = PrintedWarnings::default();
-        for name in &names {
-            outcomes.record(self.line(&root, name, &mut printed).map(|(line, answer)| {
-                lines.push(line);
-                answer
-            }))?;
+        for table in &tables {
+            let mut line = TableLine::new(table);
+            let mut is_complete = table.problems.is_empty();
+            if !counts_unflushed {
+                tell_logs(table, &mut printed);
+            } else if self.with_wal || table.logs_missing.is_none() {
+                match line.count_unflushed(table, &mut printed) {
+                    Ok(all) => is_complete &= all,
+                    Err(error) => outcomes.record(Err(error.into()))?,
+                }
+            }
+            lines.push(line);
+            outcomes.record(Ok(Answer::from_bool(is_complete)))?;
         }
         match root.former_tables() {
             Ok(former) => lines.extend(former.iter().map(TableLine::former)),
@@ -163,34 +184,14 @@ impl ListTables {
         if lines.is_empty() {
             return outcomes.conclude(names.len(), "table");
         }
+        let has_unflushed = lines.iter().any(TableLine::has_unflushed_count);
         let mut heading = vec!["table", "families", "regions", "files", "size"];
-        if self.with_wal {
+        if has_unflushed {
             heading.push("unflushed cells");
         }
         heading.push("");
-        print_lines(&lines, self.json, &heading, |line| line.row(self.with_wal))?;
+        print_lines(&lines, self.json, &heading, |line| line.row(has_unflushed))?;
         outcomes.conclude(names.len(), "table")
-    }
-
-    /// Returns the line of a table, and whether the table is complete.
-    fn line(
-        &self,
-        root: &RootDirectory,
-        name: &TableName,
-        printed: &mut PrintedWarnings,
-    ) -> anyhow::Result<(TableLine, Answer)> {
-        let table = root.table(name)?;
-        let mut line = TableLine::new(&table);
-        let mut is_complete = table.problems.is_empty();
-        if self.with_wal {
-            is_complete &= line.count_unflushed(&table)?;
-        } else if !table.logs.is_empty() && !name.is_meta() {
-            let logs = show_number(table.logs.len() as u64, "write-ahead log");
-            printed.print(format!(
-                "hfile: {logs} may have cells that are in no store file; --with-wal counts them"
-            ));
-        }
-        Ok((line, Answer::from_bool(is_complete)))
     }
 
     fn tell_no_tables(&self, root: &RootDirectory) -> anyhow::Result<()> {
@@ -205,6 +206,27 @@ impl ListTables {
         print_message(format_args!("hfile: {given}: no tables{snapshots}"));
         Ok(())
     }
+}
+
+/// Returns the bytes of logs that counting the unflushed cells of tables reads. A log of unknown length has
+/// all the bytes that are allowed.
+fn log_bytes(tables: &[Table]) -> u64 {
+    let logs = tables.iter().flat_map(|table| {
+        table.logs.iter().chain(table.regions.iter().flat_map(|region| &region.recovered_edits))
+    });
+    let lengths = logs.map(|log| fs::metadata(log).map_or(u64::MAX, |metadata| metadata.len()));
+    lengths.fold(0, u64::saturating_add)
+}
+
+/// Tells which logs `--with-wal` would read. Those of `hbase:meta` are not worth a message.
+fn tell_logs(table: &Table, printed: &mut PrintedWarnings) {
+    if table.logs.is_empty() || table.name.is_meta() {
+        return;
+    }
+    let logs = show_number(table.logs.len() as u64, "write-ahead log");
+    printed.print(format!(
+        "hfile: {logs} may have cells that are in no store file; --with-wal counts them"
+    ));
 }
 
 /// Prints the lines of a list: as a table, or one JSON object each.

@@ -9,13 +9,13 @@ use hbase_files::{
 };
 use serde::Serialize;
 use sstable::Timestamp;
+use sstable::engine::time_text;
 use store::Clock;
 
 use super::log_options::LogOptions;
 use crate::arguments::cell_options::CellOptions;
 use crate::failure::UsageError;
 use crate::text::size_text::show_number;
-use crate::text::times::date;
 use crate::text::warnings::PrintedWarnings;
 
 /// The arguments that name a table, or a snapshot of one.
@@ -219,7 +219,7 @@ fn open_snapshot(
     if description.expired(Clock::system().now()) {
         printed.print(format!(
             "hfile: warning: snapshot {name} of {} is past its TTL; HBase may have deleted files of it",
-            date(description.creation_time.get())
+            time_text(description.creation_time.get())
         ));
     }
     Ok(NamedTable { table, snapshot: Some(description) })

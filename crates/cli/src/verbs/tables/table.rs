@@ -34,7 +34,10 @@ Examples:
 
 Files are store files: HFiles, links and references, as info and verify count them. Lists also tables that are
 gone, if the archive or mobdir has files of them. Continues after a table that cannot be read.
-Exit status: 0 all listed, 1 a table is damaged, 2 wrong usage, 3 could not read.")]
+
+Unflushed cells are those that are only in logs: versions and delete markers. They are counted if that reads at
+most 64 MiB, of the logs of all tables together, and with --with-wal always.
+Exit status: 0 all listed, 1 a table or one of its logs is damaged, 2 wrong usage, 3 could not read.")]
         Ls(ListTables).run(),
         /// Show the schema, regions and files of tables
         #[command(after_help = "\

@@ -7,6 +7,7 @@ use anyhow::Context;
 use hbase_files::wal::{End, LogEntry, is_marker};
 use hbase_files::{RegionName, TableName};
 use serde::Serialize;
+use sstable::engine::time_text;
 use sstable::{escape, ndjson};
 use transfer::{CellsOutput, OutputFormat};
 
@@ -15,7 +16,6 @@ use crate::failure::Answer;
 use crate::text::output::{STDOUT, Stdout, stdout};
 use crate::text::size_text::show_number;
 use crate::text::stderr::print_message;
-use crate::text::times::date;
 use crate::text::warnings::print_torn;
 
 /// Print the entries or cells of write-ahead logs, log by log.
@@ -171,7 +171,7 @@ impl Printer {
 
 /// Writes one line for the entry, then one line for each of its cells.
 fn write_text(out: &mut Stdout, entry: &LogEntry) -> io::Result<()> {
-    let time = i64::try_from(entry.write_time).map_or_else(|_| "no date".to_owned(), date);
+    let time = i64::try_from(entry.write_time).map_or_else(|_| "no date".to_owned(), time_text);
     writeln!(
         out,
         "{} {} sequence {} written {time}: {}",

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use hbase_files::wal::{End, ValueCompression};
 use serde::Serialize;
+use sstable::engine::time_text;
 use sstable::escape;
 
 use super::files::for_each_log;
@@ -13,7 +14,7 @@ use super::survey::{Counts, Damage, Survey, Torn, compression_text};
 use crate::failure::Answer;
 use crate::text::output::{Report, ReportFormat, write_table};
 use crate::text::size_text::{show_count, show_number};
-use crate::text::times::{date, millis_and_date};
+use crate::text::times::millis_and_date;
 
 /// Show the compression, entries, regions and times of write-ahead logs, and whether they were closed.
 #[derive(clap::Args)]
@@ -165,7 +166,7 @@ impl RegionReport {
             show_count(counts.cells),
             show_count(counts.markers),
             format!("{} to {}", first.unwrap_or_default(), last.unwrap_or_default()),
-            time.map(date).unwrap_or_default(),
+            time.map(time_text).unwrap_or_default(),
         ]
     }
 }
