@@ -327,6 +327,23 @@ mod tests {
     }
 
     #[test]
+    fn no_plan_is_below_the_bound_at_its_own_error_rate() {
+        let counts = [1, 2, 7, 50, 100, 300, 768, 769, 770, 800, 1_100, 2_000, 3_000, 4_500, 7_000];
+        let large = [10_000, 20_000, 65_537, 100_000, 1_000_000, 1_000_000_000];
+        for &kind in FilterKind::ALL {
+            for keys in counts.into_iter().chain(large) {
+                for rate in [0.5, 0.1, 0.03, 0.01, 0.005, 0.001, 1.0 / 256.0, 1e-4, 2e-5] {
+                    let sizing = Sizing::ErrorRate(ErrorRate::new(rate).expect("a rate"));
+                    let Ok(planned) = plan(kind, sizing, keys) else { continue };
+                    let bound = crate::theory::bits_per_key_floor(planned.error_rate);
+                    let bits = planned.bits_per_key();
+                    assert!(bits >= bound, "{kind}, {keys} keys at {rate}: {bits}, bound {bound}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_kind_is_found_by_its_name_and_by_its_code() {
         for &kind in FilterKind::ALL {
             assert_eq!(FilterKind::from_name(kind.name()), Some(kind));

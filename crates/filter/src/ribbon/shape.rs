@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use super::base;
 use super::equation::LAYERS;
 use super::layer;
-use super::layout::{COLUMN_LEN, COLUMNS_MAX, Layout};
+use super::layout::{BLOCK_SLOTS, COLUMN_LEN, COLUMNS_MAX, Layout};
 use super::thresholds::{self, BUCKET_STARTS};
 use crate::bisect::least;
 use crate::error::BuildError;
@@ -22,8 +22,9 @@ const BASE_KEYS: u64 = 768;
 /// Slots of a layer per key: fewer than 1, so that nearly all slots are used.
 const SLOTS_PER_KEY: f64 = 0.945;
 
-/// Share of a layer's keys that are bumped (measured).
-const BUMPED: f64 = 0.056;
+/// Slots of a layer that no key uses (measured): a constant number at its ends, and one in a thousand.
+const UNUSED_AT_ENDS: u64 = 16;
+const SLOTS_PER_UNUSED: u64 = 1_000;
 
 /// Relative tolerance above the requested error rate, for the rounding errors of the sum.
 ///
@@ -40,6 +41,15 @@ pub(super) fn blocks(layer: usize, keys: u64) -> u64 {
     // all of them are bumped. (Exact up to 2^53 keys.)
     let blocks = (keys as f64 * SLOTS_PER_KEY / 64.0 + 0.5) as u64;
     blocks - u64::from(blocks.is_multiple_of(2))
+}
+
+/// Returns the expected number of keys that a layer of `blocks` blocks keeps. It bumps the others.
+///
+/// A share of the keys would not do: `blocks` rounds the slots of a layer by up to 96, so that a small
+/// layer may have room for far fewer of its keys.
+fn kept(blocks: u64) -> u64 {
+    let slots = blocks.saturating_mul(BLOCK_SLOTS);
+    slots.saturating_sub(slots / SLOTS_PER_UNUSED + UNUSED_AT_ENDS)
 }
 
 /// Adjacent blocks that absent keys reach equally often.
@@ -73,11 +83,13 @@ impl FilterPlan {
             if blocks == 0 {
                 break;
             }
-            let share = plan.base_share * (1.0 - BUMPED) / blocks as f64;
+            let bumped = left.saturating_sub(kept(blocks));
+            let bumped_share = bumped as f64 / left as f64;
+            let share = plan.base_share * (1.0 - bumped_share) / blocks as f64;
             plan.runs.push(Run { blocks, share });
             plan.thresholds_len += thresholds::len(layer::starts(blocks));
-            plan.base_share *= BUMPED;
-            left = (left as f64 * BUMPED) as u64;
+            plan.base_share *= bumped_share;
+            left = bumped;
         }
         plan.base_slots = base::slots(left, 0);
         plan

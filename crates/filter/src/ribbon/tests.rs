@@ -213,3 +213,14 @@ fn no_member_is_denied_in_a_hundred_million_probes_of_ribbons() {
         assert_error_rate(1_000_000, bits, 10_000_000);
     }
 }
+
+/// A plan must know the slots that the rounding of blocks takes from a small layer: the keys that
+/// do not fit are bumped and need slots elsewhere.
+#[test]
+fn a_plan_of_few_keys_has_the_size_of_the_filter() {
+    for count in [769, 1_000, 1_100, 1_500, 3_000, 10_000] {
+        let planned = Ribbon::plan(error_rate(0.001), count).expect("possible").bits_per_key();
+        let built = built(error_rate(0.001), &keys(1, count)).stats().bits_per_key();
+        assert!((planned / built - 1.0).abs() < 0.015, "{count} keys: {planned}, not {built}");
+    }
+}
