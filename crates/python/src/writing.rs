@@ -30,8 +30,8 @@ const DATA: &str = "data";
 ///
 /// ``data`` is read once, batch by batch: a ``pyarrow.Table`` or ``RecordBatchReader``, a polars or pandas
 /// ``DataFrame``, a DuckDB relation, a :class:`hfile.Scan`, or another object with ``__arrow_c_stream__``. It may be
-/// in any order: cells are sorted, in temporary files if there are more than ``memory`` bytes of them. ``sort=False``
-/// writes data whose row keys ascend in a third of the time, and keeps one row in memory.
+/// in any order: cells are sorted, in temporary files if there are more than ``memory`` bytes of them. With ``sort=False``,
+/// the row keys ascend already: one row is in memory, there are no temporary files, and it takes less time.
 ///
 /// >>> import hfile, pyarrow
 /// >>> users = pyarrow.table({"id": ["ann", "zoe"], "info:name": ["Ann", None], "info:age": [41, 34]})
