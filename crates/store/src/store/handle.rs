@@ -131,10 +131,13 @@ impl Store {
     /// written with the options ([`FamilyOptions::check`]); nothing changes then. If the manifest cannot be
     /// written, the store stops; the next open finds the old or the new options.
     pub fn alter_family(&self, name: &str, options: FamilyOptions) -> Result<()> {
-        let Self { inner } = self;
-        inner.catalog.alter_family(name, options)?;
-        inner.maintenance.family_altered(&inner.catalog, &inner.log)?;
-        inner.maintenance.files_changed(&inner.catalog);
+        let StoreInner { catalog, log, maintenance, .. } = &*self.inner;
+        // `keys` reads the options and changes one of them under this lock, and a write follows one set of options.
+        let no_write = log.writer();
+        catalog.alter_family(name, options)?;
+        drop(no_write);
+        maintenance.family_altered(catalog, log)?;
+        maintenance.files_changed(catalog);
         Ok(())
     }
 
