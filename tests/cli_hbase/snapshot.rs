@@ -241,7 +241,7 @@ fn verify_names_the_damaged_file_and_its_rows() {
     fs::copy(other, &hfile).expect("ours");
     let report = verify();
     let what = list(&report["errors"])[0]["what"].as_str().expect("text");
-    assert_eq!(what, "has 8972 bytes; 26246 are recorded");
+    assert_eq!(what, "has 8,972 bytes; 26,246 are recorded");
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use hbase_files::{Region, RegionsBy, StoreFileReader, Table, Warning};
 use hfile_arrow::{BatchSplit, Batches};
+use sstable::engine::show_number;
 use sstable::{Comparator, KeyRef, ReadTrace, RowProbe};
-use transfer::show_number;
 
 use crate::failure::{Failure, FailureKind};
 use crate::request::Request;

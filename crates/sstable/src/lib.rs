@@ -168,6 +168,7 @@ mod cache;
 mod cell;
 mod checksum;
 mod compression;
+mod counts;
 mod decimal;
 mod encoding;
 mod error;
@@ -236,14 +237,15 @@ pub use write::{
 
 pub use filter::bloom::hbase::HashType;
 
-/// Lookups of rows in many files, for stores, and times as text; no promise of stability.
+/// Lookups of rows in many files, for stores; times and counts as text; no promise of stability.
 ///
 /// [`RowLookup`](engine::RowLookup) takes one row through an ordered list of files, and
 /// [`begin_together`](engine::begin_together) overlaps the cache misses of a batch of rows. The module is
-/// public for storage engines above HFiles, such as the crate `store`. [`time_text`](engine::time_text) is for
-/// programs that print timestamps. The items may change in any release.
+/// public for storage engines above HFiles, such as the crate `store`. The functions that return text are for
+/// programs that print what they read. The items may change in any release.
 pub mod engine {
     pub use crate::cache::Reservation;
+    pub use crate::counts::{show_count, show_number};
     pub use crate::lookup::{
         BATCH_MAX, LookupFile, LookupFiles, LookupObserver, MapAnswer, RowInFile, RowLookup,
         begin_together,

@@ -278,6 +278,28 @@ fn a_damaged_filter_of_ours_hides_no_row() {
 }
 
 #[test]
+fn false_positives_of_a_filter_in_place_of_an_unreadable_one_are_counted() {
+    let options = || with_filter().bloom_type(BloomType::RowCol);
+    let mut bytes = write(options().bloom_error_rate(ErrorRate::new(0.2).unwrap()));
+    let meta = bytes.windows(8).position(|magic| magic == b"METABLKc").unwrap();
+    bytes[meta + 40] ^= 1;
+    let reader = open(&bytes, cached());
+    let (mut trace, mut wrong) = (ReadTrace::default(), 0);
+    for number in 0..ROWS {
+        let row = row(number * 2);
+        for (qualifier, is_there) in [(&b"a"[..], true), (b"c", false)] {
+            let probe = RowProbe::new(&row, SEED).with_column(qualifier);
+            let answer = reader.ask_filter(&probe, &mut ReadTrace::default());
+            wrong += u64::from(!is_there && answer == FilterAnswer::Maybe);
+            reader.get_row(&probe, &mut trace).unwrap();
+        }
+    }
+    assert!(wrong > 100, "{wrong}");
+    assert_eq!(trace.filter_false_positives, wrong);
+    assert_eq!(trace.filters_unreadable, u64::from(2 * ROWS));
+}
+
+#[test]
 fn meta_blocks_are_found_by_name() {
     let mut writer =
         Writer::new(Vec::new(), FileName::new("metas"), WriterOptions::default()).unwrap();

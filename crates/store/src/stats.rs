@@ -123,7 +123,7 @@ pub struct FamilyStats {
     pub memstore_bytes: u64,
     /// Cells in the memstores.
     pub memstore_cells: u64,
-    /// Gets of rows of the family since the store was opened.
+    /// Gets of rows of the family since the store was opened, also those that failed.
     pub gets: u64,
     /// The counters of all gets and scans since the store was opened.
     pub reads: ReadTrace,

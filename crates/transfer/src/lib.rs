@@ -54,7 +54,6 @@ mod batches;
 mod build;
 mod cells_output;
 mod columns;
-mod counts;
 mod csv;
 mod error;
 mod export;
@@ -70,7 +69,6 @@ pub use self::cells_output::{CellsOutput, OutputFormat};
 pub use self::columns::{
     BadLinePolicy, BadRecord, ColumnFamily, ColumnOptions, MappedColumn, TypedColumn,
 };
-pub use self::counts::{show_count, show_number};
 pub use self::csv::{CsvOptions, Quote};
 pub use self::error::{CellProblem, Error, Result};
 pub use self::export::{

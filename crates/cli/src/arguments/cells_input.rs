@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use sstable::Timestamp;
-use transfer::{
-    BadLinePolicy, BadRecord, ColumnFamily, Input, InputFormat, InputOptions, show_number,
-};
+use transfer::{BadLinePolicy, BadRecord, ColumnFamily, Input, InputFormat, InputOptions};
 
 use crate::arguments::csv::CsvArguments;
 use crate::failure::UsageError;
+use crate::text::size_text::show_number;
 use crate::text::stderr::print_message;
 
 /// The options of an input of cells.

@@ -9,6 +9,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+use sstable::engine::{show_count, show_number};
 use sstable::{Half, KeyRef, Reader, Reference, RowsBetween, escape};
 
 use crate::{Error, Location, RegionInfo, Result, StoreFile, StoreFileName};
@@ -54,7 +55,8 @@ impl StoreFile {
         let is_of_link = |recorded| recorded == 0 && matches!(self.name, StoreFileName::Link(_));
         match self.len.filter(|recorded| *recorded != len && !is_of_link(*recorded)) {
             Some(recorded) => {
-                Err(Misfit::whole(format!("has {len} bytes; {recorded} are recorded")))
+                let (len, recorded) = (show_number(len, "byte"), show_count(recorded));
+                Err(Misfit::whole(format!("has {len}; {recorded} are recorded")))
             }
             None => Ok(()),
         }

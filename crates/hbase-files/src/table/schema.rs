@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use prost::Message;
+use sstable::engine::show_number;
 use sstable::{BloomType, Compression, DataBlockEncoding, check_family_name};
 use store::{FamilyOptions, KeepDeletedCells};
 
@@ -128,15 +129,13 @@ impl TableSchema {
         let damaged =
             |what| Error::damaged(path, format!("damaged description of a table: {what}"));
         let len = len.unwrap_or(bytes.len());
-        let there = bytes.len();
-        let whole = bytes.get(..len).ok_or_else(|| {
-            damaged(format!("has {there} bytes, and {len} by its name: it was cut off"))
-        })?;
+        let shown = |len: usize| show_number(len as u64, "byte");
+        let lengths = format!("has {}, and {} by its name", shown(bytes.len()), shown(len));
+        let whole =
+            bytes.get(..len).ok_or_else(|| damaged(format!("{lengths}: it was cut off")))?;
         let schema = after_magic(whole).and_then(Self::parse).map_err(damaged)?;
-        if there > len {
-            let what = format!(
-                "has {there} bytes, and {len} by its name: HBase reads those, and so does this read"
-            );
+        if bytes.len() > len {
+            let what = format!("{lengths}: HBase reads those, and so does this read");
             warnings.push(Warning::new(path, what));
         }
         Ok(schema)

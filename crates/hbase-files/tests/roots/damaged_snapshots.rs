@@ -120,11 +120,11 @@ fn a_manifest_with_the_length_zero_of_an_hfile_does_not_fit_it() {
     let table = copy.open().snapshot("s6").expect("readable").table;
     let damages = damages(&table, "");
     let whats: Vec<&str> = damages.iter().map(|damage| &*damage.what).collect();
-    assert_eq!(whats, ["has 8336 bytes; 0 are recorded"]);
+    assert_eq!(whats, ["has 8,336 bytes; 0 are recorded"]);
     let scan = TableScan::default();
     let cells = table.scan(&scan).and_then(Iterator::collect::<Result<Vec<_>>>);
     let error = cells.expect_err("the length is wrong").to_string();
-    assert!(error.contains("has 8336 bytes; 0 are recorded"), "{error}");
+    assert!(error.contains("has 8,336 bytes; 0 are recorded"), "{error}");
 }
 
 #[test]

@@ -49,8 +49,20 @@ _Type: TypeAlias = Literal[
     "binary-hex",
     "binary",
 ]
-# A decimal can have numbers, ``decimal(10,2)``, so a name is any text.
+# A decimal can have numbers, ``decimal(10,2)``, and names are accepted in any case, so a name is any text. The
+# literals are what editors suggest; they are the names of the command line.
 _TypeName: TypeAlias = Union[_Type, str]
+_Compression: TypeAlias = Literal["NONE", "GZ", "SNAPPY", "LZ4", "ZSTD"]
+_Encoding: TypeAlias = Literal["NONE", "PREFIX", "DIFF", "FAST_DIFF", "ROW_INDEX_V1"]
+_Bloom: TypeAlias = Literal["NONE", "ROW", "ROWCOL"]
+_Filter: TypeAlias = Literal[
+    "classic-bloom",
+    "blocked-bloom",
+    "split-block",
+    "cuckoo",
+    "ribbon",
+    "binary-fuse",
+]
 # A mapping does not accept a mapping of another type of keys, so the type of keys is a variable.
 _Key = TypeVar("_Key", bound=_Bytes)
 _Types: TypeAlias = Union[dict[_Key, _TypeName], _Bytes, Iterable[_Bytes]]
@@ -77,10 +89,10 @@ def write_hfiles(
     timestamp: int | str | None = None,
     splits: Iterable[_Bytes] | None = None,
     create_time: int | None = None,
-    compression: str | None = None,
-    encoding: str | None = None,
-    bloom: str | None = None,
-    filter: str | None = None,
+    compression: _Compression | str | None = None,
+    encoding: _Encoding | str | None = None,
+    bloom: _Bloom | str | None = None,
+    filter: _Filter | str | None = None,
     sort: bool = True,
     memory: int = 268_435_456,
     temporary_directory: _Path | None = None,

@@ -145,7 +145,10 @@ impl FileSeek {
             let is_false_positive = match &found {
                 None => true,
                 Some(position) => {
-                    file.is_filter_over_columns && lacks_column(file, probe, position)
+                    let is_over_columns = file.is_filter_over_columns
+                        || (trace.filters_unreadable > 0
+                            && file.filters().fall_back_to_columns(&file.blocks, probe));
+                    is_over_columns && lacks_column(file, probe, position)
                 }
             };
             trace.filter_false_positives += u64::from(is_false_positive);

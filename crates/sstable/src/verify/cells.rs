@@ -2,6 +2,7 @@
 
 use filter::Seed;
 
+use crate::counts::{show_count, show_number};
 use crate::file::filters::chunked_bloom::ChunkedBloom;
 use crate::file::open_file::OpenFile;
 use crate::{
@@ -209,12 +210,13 @@ impl CellChecks {
             let Some(summary) = bloom.as_ref().map(ChunkedBloom::summary) else { continue };
             bytes += summary.byte_size;
             if summary.key_count != is {
-                problems
-                    .push((block, format!("has {} keys and should have {is}", summary.key_count)));
+                let (found, is) = (show_number(summary.key_count, "key"), show_count(is));
+                problems.push((block, format!("has {found} and should have {is}")));
             }
         }
         if filters.problem.is_none() && bytes != bloom_bytes && filters.bloom.is_some() {
-            let what = format!("states {bytes} bytes of chunks, which have {bloom_bytes}");
+            let (bytes, is) = (show_number(bytes, "byte"), show_count(bloom_bytes));
+            let what = format!("states {bytes} of chunks, which have {is}");
             problems.push((BlockType::GeneralBloomMeta, what));
         }
     }

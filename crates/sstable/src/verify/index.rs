@@ -12,6 +12,7 @@ use crate::block::data::DataBlock;
 use crate::block::index::BlockHandle;
 use crate::block::index_block::IndexBlock;
 use crate::buffers::Buffers;
+use crate::counts::{show_count, show_number};
 use crate::file::read_context::ReadContext;
 use crate::{BlockOffset, BlockType, Damage, KeyRef, ReadTrace, Result};
 
@@ -45,7 +46,8 @@ impl Verifier<'_> {
             .count();
         if !traversal.has_diverged && unlisted > 0 {
             let all = self.data_blocks.len();
-            let what = format!("lists {} of {all} data blocks", all.saturating_sub(unlisted));
+            let listed = show_count(all.saturating_sub(unlisted) as u64);
+            let what = format!("lists {listed} of {}", show_number(all as u64, "data block"));
             self.verification.report(Damage::in_block(BlockType::RootIndex, root_at, what));
         }
         let is_complete = self.unreadable.is_empty() && !traversal.has_diverged;
@@ -147,9 +149,9 @@ impl Verifier<'_> {
         traversal.next = number + 1;
         let Some(readable) = &data.readable else { return Ok(None) };
         if readable.place.len != place.len {
-            let (stated, is) = (place.len, readable.place.len);
-            let what =
-                format!("states {stated} bytes for the block at {}, which has {is}", place.offset);
+            let stated = show_number(place.len.into(), "byte");
+            let is = show_count(readable.place.len.into());
+            let what = format!("states {stated} for the block at {}, which has {is}", place.offset);
             return Ok(Some(what));
         }
         let parsed = KeyRef::parse(key);

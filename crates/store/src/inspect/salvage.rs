@@ -17,6 +17,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use sstable::engine::{show_count, show_number};
 use sstable::{ReadAt, Reader, SequenceId};
 
 use super::file_report::{FileProblem, FileReport, VerifyEvent};
@@ -267,9 +268,8 @@ impl Salvage<'_> {
             log.close()?;
             let mut report = report_of(&segment);
             if let Some(at) = segment.torn_at.filter(|at| *at < segment.len) {
-                report
-                    .notes
-                    .push(format!("{} bytes from {at:#x} on are left out", segment.len - at));
+                let left_out = show_number(segment.len - at, "byte");
+                report.notes.push(format!("{left_out} from {at:#x} on: left out"));
             }
             self.is_whole &= report.is_sound();
             (self.event)(VerifyEvent::Done(&report));
@@ -364,7 +364,7 @@ fn copy_sound_blocks_of(catalog: &Catalog, damaged: &mut DamagedFile) -> Result<
             };
             let opened = catalog.opener.open_file(&family, &entry)?;
             catalog.replace_files(&family, &[], Some(&opened))?;
-            format!("{kept} of its {cells} cells are in {name}")
+            format!("{} of its {} are in {name}", show_count(kept), show_number(cells, "cell"))
         }
     };
     damaged.report.notes.push(note);

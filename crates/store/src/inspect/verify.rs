@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use sstable::engine::show_number;
+
 use super::file_report::{FileKind, FileProblem, FileReport, VerifyEvent};
 use super::files::check_file;
 use super::plan::{InspectionPlan, PlannedFamily};
@@ -155,8 +157,8 @@ pub(super) fn report_of(segment: &InspectedSegment) -> FileReport {
     };
     report.problems.extend(segment.damaged_ranges.iter().map(problem));
     report.notes.extend(segment.torn_at.map(|at| {
-        let len = segment.len - at;
-        format!("{len} bytes from {at:#x} on are an incomplete write; the next open for writing removes them")
+        let torn = show_number(segment.len - at, "byte");
+        format!("{torn} from {at:#x} on: an incomplete write; the next open for writing removes it")
     }));
     report
 }

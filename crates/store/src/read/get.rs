@@ -273,8 +273,8 @@ impl<'a> RowRead<'a> {
         Ok(())
     }
 
-    /// Reads the files, passes the visible cells of the row to `show`, and counts the read if it
-    /// succeeds.
+    /// Reads the files, passes the visible cells of the row to `show`, and counts the read, also one
+    /// that fails.
     #[inline]
     fn finish(
         &mut self,
@@ -287,12 +287,11 @@ impl<'a> RowRead<'a> {
         }
         let trace = self.lookup.trace();
         observer.end_family(trace, *read.as_ref().unwrap_or(&0));
-        read?;
         if trace.filters_unreadable > 0 {
             self.family.log_filter_problems();
         }
         self.family.family.reads.record(trace, 1);
-        Ok(())
+        read.map(|_| ())
     }
 
     /// Reads the files, until the cells read so far are the answer. Returns the number of cells that

@@ -1,5 +1,7 @@
 use std::path::Path;
 
+use sstable::BloomType;
+
 use crate::{
     FamilyOptions, Get, Increment, MapMode, Put, ReadTrace, Store, StoreOptions, Timestamp,
 };
@@ -173,4 +175,42 @@ fn all_kinds_of_gets_count_the_same() {
         let is_there = number < 30 || number == 45;
         assert_eq!(store.get(&column).unwrap().len(), usize::from(is_there), "row {number}");
     }
+}
+
+/// In two files, of which the newer is sound and lacks the row.
+#[test]
+fn a_get_that_fails_is_counted() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    let family = FamilyOptions::default().bloom_type(BloomType::None).family_map(MapMode::Off);
+    store.create_family("f", family).unwrap();
+    store.put(Put::new("b").column("f", "q", "older")).unwrap();
+    store.flush().unwrap();
+    store.put(Put::new("a").column("f", "q", "v")).unwrap();
+    store.put(Put::new("c").column("f", "q", "v")).unwrap();
+    store.flush().unwrap();
+    drop(store);
+    for file in std::fs::read_dir(directory.path().join("f")).unwrap() {
+        let path = file.unwrap().path();
+        let mut bytes = std::fs::read(&path).unwrap();
+        if let Some(at) = bytes.windows(5).position(|window| window == b"older") {
+            bytes[at] ^= 1;
+            std::fs::write(&path, bytes).unwrap();
+        }
+    }
+    let store = open(directory.path());
+    let counted = || {
+        let family = &store.stats().families[0];
+        (family.gets, family.reads.files_considered, family.reads.data_blocks())
+    };
+    let (gets, considered, blocks) = counted();
+    for failed in 1..=3 {
+        store.get(&Get::row("b").column("f", "q")).unwrap_err();
+        let (gets_now, considered_now, blocks_now) = counted();
+        assert_eq!((gets_now, considered_now), (gets + failed, considered + 2 * failed));
+        assert!(blocks_now >= blocks + failed, "{failed}");
+    }
+    store.get_traced(&Get::row("b")).unwrap_err();
+    store.multi_get(&[Get::row("b"), Get::row("a")]).unwrap_err();
+    assert!(counted().0 >= gets + 5);
 }

@@ -9,13 +9,13 @@ use super::inner::StoreInner;
 
 use crate::error::Result;
 use crate::files::new_files::salvage_marker::check_finished;
-use crate::options::{Durability, FamilyOptions, StoreOptions};
+use crate::options::{Durability, StoreOptions};
 use crate::read::explain::Explanation;
 use crate::read::get::ReadView;
 use crate::read::query::{Get, Scan};
 use crate::read::scan::ScanCells;
 use crate::read::snapshot::Snapshot;
-use crate::stats::{FamilyStats, Stats};
+use crate::stats::Stats;
 use crate::write::accepted_batch::{check_cells, check_families, put_without_columns};
 use crate::write::mutation::{Delete, Put, WriteBatch};
 use crate::write::read_modify_write::{Append, CheckAndMutate, Increment};
@@ -91,104 +91,6 @@ impl Store {
     /// Returns whether the store was opened for reading only.
     pub fn is_read_only(&self) -> bool {
         self.inner.catalog.health().is_read_only()
-    }
-
-    /// Adds a family.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Invalid`](crate::Error::Invalid) if the family exists, the name is invalid, or no
-    /// file can be written with the options ([`FamilyOptions::check`]); if the manifest cannot be
-    /// written.
-    pub fn create_family(&self, name: &str, options: FamilyOptions) -> Result<()> {
-        self.inner.catalog.create_family(name, options)
-    }
-
-    /// Replaces the options of a family.
-    ///
-    /// The new options are on disk when this returns. Reads follow them from then on; snapshots and
-    /// scans that began before keep the old ones. Files get them when they are written: by the next
-    /// flush or compaction, while one that runs already ends with the old options. What the old
-    /// options have dropped from files stays dropped; what new options would drop stays until a
-    /// compaction, and is shown again if the options are changed back before.
-    ///
-    /// ```
-    /// use store::{FamilyOptions, Store, StoreOptions};
-    ///
-    /// # let directory = tempfile::tempdir()?;
-    /// # let directory = directory.path();
-    /// let store = Store::open(directory, StoreOptions::default())?;
-    /// store.create_family("f", FamilyOptions::default())?;
-    /// let options = store.family("f").expect("created above");
-    /// store.alter_family("f", options.versions(3))?;
-    /// assert_eq!(store.family("f").map(|options| options.versions), Some(3));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Invalid`](crate::Error::Invalid) if the family does not exist, or if no file can be
-    /// written with the options ([`FamilyOptions::check`]); nothing changes then. If the manifest cannot be
-    /// written, the store stops; the next open finds the old or the new options.
-    pub fn alter_family(&self, name: &str, options: FamilyOptions) -> Result<()> {
-        let Self { inner } = self;
-        inner.catalog.alter_family(name, options)?;
-        inner.maintenance.family_altered(&inner.catalog, &inner.log)?;
-        inner.maintenance.files_changed(&inner.catalog);
-        Ok(())
-    }
-
-    /// Drops a family with its cells, and returns its sizes and counters until then.
-    ///
-    /// The drop is on disk when this returns; a crash before leaves the whole family or none of it.
-    /// No cell returns if a family of the same name is created later. Snapshots and scans that
-    /// began before go on reading the family; its files are removed when the last of them ends, or
-    /// by the next open.
-    ///
-    /// A compaction of the family is cancelled; that of another is not waited for. The memstores of
-    /// the other families are flushed, and writers wait until that is done. A
-    /// write to the family that runs at the same time is either done before the drop, or refused
-    /// as a whole.
-    ///
-    /// ```
-    /// use store::{FamilyOptions, Put, Store, StoreOptions};
-    ///
-    /// # let directory = tempfile::tempdir()?;
-    /// # let directory = directory.path();
-    /// let store = Store::open(directory, StoreOptions::default())?;
-    /// store.create_family("f", FamilyOptions::default())?;
-    /// store.put(Put::new("row1").column("f", "name", "Ada"))?;
-    /// let dropped = store.drop_family("f")?;
-    /// assert_eq!((dropped.files, dropped.memstore_cells), (0, 1));
-    /// assert!(store.families().is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Invalid`](crate::Error::Invalid) if the family does not exist.
-    /// [`Error::FlushFailed`](crate::Error::FlushFailed) if another family cannot be flushed; nothing
-    /// changes then. If a file cannot be written, the store stops; the next open finds the family, or
-    /// all of it is gone.
-    pub fn drop_family(&self, name: &str) -> Result<FamilyStats> {
-        let StoreInner { catalog, log, maintenance, .. } = &*self.inner;
-        maintenance.drop_family(catalog, log, name)
-    }
-
-    /// Returns the options of a family, or `None` if the store has no family of this name.
-    pub fn family(&self, name: &str) -> Option<FamilyOptions> {
-        let version = self.inner.catalog.version();
-        version.family(name.as_bytes()).map(|version| version.family.options.clone())
-    }
-
-    /// Returns the families with their options, sorted by name.
-    pub fn families(&self) -> Vec<(String, FamilyOptions)> {
-        let version = self.inner.catalog.version();
-        version
-            .families
-            .iter()
-            .map(|version| (version.family.name.clone(), version.family.options.clone()))
-            .collect()
     }
 
     /// Writes a put, with the store's default durability.

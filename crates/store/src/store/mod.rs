@@ -8,6 +8,7 @@
 //! UNFINISHED      exists until a salvage into the directory is complete; opening fails until then
 //! ```
 
+mod families;
 mod family_maps;
 mod handle;
 mod inner;

@@ -1,5 +1,7 @@
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
 
 use sstable::{BlockKind, BlockSource};
 
@@ -389,7 +391,6 @@ fn an_index_of_one_block_is_not_in_the_cache() {
 #[test]
 fn memstores_that_fill_up_during_a_flush_are_written_together_by_the_next_flush() {
     use std::sync::atomic::{AtomicBool, Ordering};
-    use std::time::Duration;
 
     let directory = tempfile::tempdir().unwrap();
     let is_held = Arc::new(AtomicBool::new(true));
@@ -485,4 +486,26 @@ fn gets_and_written_bytes_are_counted() {
     store.get(&Get::row("a")).unwrap();
     store.multi_get(&[Get::row("a"), Get::row("absent")]).unwrap();
     assert_eq!(store.stats().families[0].gets, 3);
+}
+
+/// Else a write could follow the old options in part, and `Store::keys` undo the change.
+#[test]
+fn alter_family_waits_for_the_write_that_has_begun() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    let versions = || store.family("f").unwrap().versions;
+    let (sender, altered) = mpsc::channel();
+    thread::scope(|scope| {
+        let writing = store.inner.log.writer();
+        scope.spawn(|| {
+            sender.send(store.alter_family("f", FamilyOptions::default().versions(3))).unwrap();
+        });
+        let early = altered.recv_timeout(Duration::from_millis(100));
+        assert!(early.is_err(), "altered beside a write");
+        assert_eq!(versions(), 1);
+        drop(writing);
+        altered.recv().unwrap().unwrap();
+    });
+    assert_eq!(versions(), 3);
 }

@@ -7,9 +7,9 @@ use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use sstable::engine::{show_count, show_number};
 
 use super::hash::text_hash;
-use crate::counts::{show_count, show_number};
 
 /// The files of a source.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]

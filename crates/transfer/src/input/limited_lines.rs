@@ -3,8 +3,7 @@
 use std::io::{self, BufRead, Read};
 
 use memchr::memrchr;
-
-use crate::counts::show_count;
+use sstable::engine::show_count;
 
 /// An input that fails in a line that is too long.
 ///

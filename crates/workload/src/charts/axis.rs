@@ -7,19 +7,31 @@ use super::text::width;
 pub(super) struct Scale {
     low: f64,
     high: f64,
+    /// The distance of ticks, if the scale is too short for 1, 2, 5, 10, …
+    step: Option<f64>,
     from: f64,
     to: f64,
 }
+
+/// The greatest number of a short scale is at most this many times the least.
+const SHORT: f64 = 1.6;
 
 impl Scale {
     /// Returns the scale on which `numbers` lie between the coordinates `from` and `to`.
     pub(super) fn new(numbers: impl Iterator<Item = f64>, [from, to]: [f64; 2]) -> Self {
         let numbers: Vec<f64> =
             numbers.filter(|number| number.is_finite() && *number > 0.0).collect();
-        let low = numbers.iter().copied().reduce(f64::min).map_or(1.0, step_below);
-        let high = numbers.iter().copied().reduce(f64::max).map_or(10.0, step_above);
-        let high = if high > low { high } else { low * 10.0 };
-        Self { low, high, from, to }
+        let least = numbers.iter().copied().reduce(f64::min).unwrap_or(1.0);
+        let greatest = numbers.iter().copied().reduce(f64::max).unwrap_or(10.0);
+        if greatest > least * SHORT {
+            let (low, high) = (step_below(least), step_above(greatest));
+            return Self { low, high, step: None, from, to };
+        }
+        // Labels have three digits, so that closer ticks would have equal ones.
+        let step = step_above(((greatest - least) / 4.0).max(greatest / 200.0));
+        let (low, high) = ((least / step).floor() * step, (greatest / step).ceil() * step);
+        let low = if high > low { low } else { high - 2.0 * step };
+        Self { low, high, step: Some(step), from, to }
     }
 
     pub(super) fn place(&self, number: f64) -> f64 {
@@ -29,6 +41,10 @@ impl Scale {
 
     /// Returns round numbers on the scale.
     pub(super) fn ticks(&self) -> Vec<f64> {
+        if let Some(step) = self.step {
+            let count = ((self.high - self.low) / step).round() as usize;
+            return (0..=count).map(|tick| self.low + tick as f64 * step).collect();
+        }
         let first = self.low.log10().floor() as i32;
         let last = self.high.log10().ceil() as i32;
         let is_long = self.high / self.low > 2000.0;
@@ -84,6 +100,21 @@ mod tests {
         assert_eq!(scale.ticks(), [200.0, 500.0, 1000.0, 2000.0, 5000.0]);
         let scale = Scale::new([0.003, 900.0].into_iter(), [0.0, 100.0]);
         assert_eq!(scale.ticks().len(), 6, "powers of ten only");
+    }
+
+    #[test]
+    fn numbers_that_are_close_to_each_other_spread_over_the_scale() {
+        for (numbers, ticks) in [
+            (&[98.4, 99.7, 100.0][..], &[98.0, 98.5, 99.0, 99.5, 100.0][..]),
+            (&[6559.0, 8923.0], &[6000.0, 7000.0, 8000.0, 9000.0]),
+            (&[100.0, 100.0], &[99.0, 99.5, 100.0]),
+        ] {
+            let scale = Scale::new(numbers.iter().copied(), [0.0, 100.0]);
+            let close = |(found, tick): (&f64, &f64)| (found - tick).abs() < 1e-9 * tick;
+            let found = scale.ticks();
+            assert!(found.len() == ticks.len() && found.iter().zip(ticks).all(close), "{found:?}");
+            assert!(numbers.iter().all(|number| (0.0..=100.0).contains(&scale.place(*number))));
+        }
     }
 
     #[test]

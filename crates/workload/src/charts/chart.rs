@@ -41,11 +41,13 @@ const LAYOUTS: [Layout; 2] = [
 impl Chart {
     /// Returns the chart as a figure.
     pub fn html(&self) -> String {
+        let zero = " The scale is logarithmic; a figure of 0 is at its left end.";
+        let note = format!("{}{}", self.note, if self.rows.has_zero() { zero } else { "" });
         let mut out = format!(
             "<figure id=\"{}\"><h3>{}</h3><p>{}</p>{}",
             self.id,
             escape(&self.title),
-            escape(&self.note),
+            escape(&note),
             self.legend(),
         );
         for layout in &LAYOUTS {
@@ -60,7 +62,7 @@ impl Chart {
                  {drawing}</svg>",
                 layout.font_size,
                 escape(&self.title),
-                escape(&self.note),
+                escape(&note),
             );
         }
         let (head, rows) = self.rows.table();

@@ -89,6 +89,11 @@ impl Rows {
         self.groups.iter().flat_map(|group| &group.rows)
     }
 
+    /// Returns whether a figure is 0, for which a logarithmic scale has no place.
+    pub(super) fn has_zero(&self) -> bool {
+        self.rows().any(|row| row.value.median == 0.0)
+    }
+
     fn columns(&self, layout: &Layout) -> Columns {
         let widest = |text: &dyn Fn(&Row) -> String| {
             self.rows().map(|row| width(&text(row), layout.font_size)).fold(0.0, f64::max)

@@ -8,7 +8,7 @@ use workload::harness::Spread;
 use super::key_ranges::key_ranges;
 use super::kind_row::{self, KindRow};
 use super::report::{BenchReport, FILE_HEADING, FileRow, Row, heading};
-use super::short_name::short_name;
+use super::short_name::short_names;
 use crate::text::output::Report as _;
 use crate::text::size_text::show_number;
 
@@ -84,14 +84,16 @@ fn error_rates(report: &BenchReport) -> Chart {
         groups.push(Group { title: title.to_owned(), rows });
     };
     for row in report.results.iter().filter(|row| row.gets == "absent") {
-        add(row.filter, row.error_rate_promised, row.error_rate_measured);
+        let of = if report.each_file.is_empty() { "" } else { ", all files together" };
+        let title = format!("{}{of}", row.filter);
+        add(&title, row.error_rate_promised, row.error_rate_measured);
     }
     for kind in &report.kinds {
         let title = format!("{}, built from the rows", kind.filter);
         add(&title, kind.error_rate_promised, kind.error_rate_measured);
     }
-    for file in largest(&report.each_file) {
-        add(&short_name(&file.file), file.error_rate_promised, file.error_rate_measured);
+    for (name, file) in largest(&report.each_file) {
+        add(&name, file.error_rate_promised, file.error_rate_measured);
     }
     let entry = |name: &str, fill| LegendEntry { name: name.to_owned(), mark: Mark::new(1, fill) };
     Chart {
@@ -107,9 +109,9 @@ fn error_rates(report: &BenchReport) -> Chart {
 
 /// The share of absent gets that skip each file.
 fn skip_rates(report: &BenchReport) -> Chart {
-    let rows = largest(&report.each_file).into_iter().filter_map(|file| {
+    let rows = largest(&report.each_file).into_iter().filter_map(|(name, file)| {
         let skipped = 1.0 - file.error_rate_measured.filter(|_| file.filter != "none")?;
-        Some(row(&short_name(&file.file), Mark::new(2, 0), skipped * 100.0))
+        Some(row(&name, Mark::new(2, 0), skipped * 100.0))
     });
     let rows: Vec<ChartRow> = rows.collect();
     let title = format!("of {}", show_number(rows.len() as u64, "file"));
@@ -181,7 +183,7 @@ fn file_sizes(report: &BenchReport) -> Chart {
     let files = largest(&report.each_file);
     let files = files
         .iter()
-        .map(|file| row(&short_name(&file.file), Mark::new(3, 2), file.bytes as f64 / 1024.0))
+        .map(|(name, file)| row(name, Mark::new(3, 2), file.bytes as f64 / 1024.0))
         .collect();
     sizes("file-sizes", "Sizes of files", "On disk, with filters and indexes.", "KiB", files)
 }
@@ -201,13 +203,14 @@ fn sizes(id: &'static str, title: &str, note: &str, unit: &str, rows: Vec<ChartR
     }
 }
 
-/// Returns the files with the most rows, in their order.
-fn largest(files: &[FileRow]) -> Vec<&FileRow> {
+/// Returns the files with the most rows, in their order, with their names in charts.
+fn largest(files: &[FileRow]) -> Vec<(String, &FileRow)> {
     let mut by_rows: Vec<(usize, &FileRow)> = files.iter().enumerate().collect();
     by_rows.sort_by_key(|(_, file)| std::cmp::Reverse(file.rows));
     by_rows.truncate(CHART_FILES);
     by_rows.sort_by_key(|(at, _)| *at);
-    by_rows.into_iter().map(|(_, file)| file).collect()
+    let paths: Vec<&str> = by_rows.iter().map(|(_, file)| &*file.file).collect();
+    short_names(&paths).into_iter().zip(by_rows.iter().map(|(_, file)| *file)).collect()
 }
 
 fn tables(out: &mut String, report: &BenchReport) {

@@ -31,10 +31,10 @@ use crate::verbs::recompress::Rewrite;
 
 /// Copy HFiles with another row filter, or with another HBase Bloom filter.
 ///
-/// --kind builds a row filter of this project, which HBase ignores. Copies data blocks, their index and the HBase
-/// Bloom filter byte for byte to the same offsets, and rewrites META blocks, their index and the trailer.
-/// --bloom-type writes the Bloom filter that HBase reads. Its chunks lie between the data blocks, so that all
-/// blocks are written anew, as by recompress, and compared with the original.
+/// --kind writes another row filter of this project, which HBase ignores, and copies everything else unchanged:
+/// data blocks, their index and the HBase Bloom filter keep their bytes and offsets.
+/// --bloom-type writes another Bloom filter of HBase. Its chunks lie between the data blocks, so it rewrites all
+/// blocks, as recompress does, and compares their cells with the original.
 /// Works on files that HBase wrote, and HBase reads the output. Drops the file id of a store's file, because the
 /// copy is not the file that the store's manifest names.
 #[derive(clap::Args)]

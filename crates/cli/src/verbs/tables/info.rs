@@ -27,7 +27,7 @@ pub(crate) struct Info<P: NamedPlaces> {
 }
 
 impl<P: NamedPlaces> Info<P> {
-    /// Prints a report for each; as text, one line each if there are several. The answer is negative
+    /// Prints a report for each; as text, one line for each if there is more than one. The answer is negative
     /// if a part cannot be read.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let selected = Selected::of(&self.place)?;

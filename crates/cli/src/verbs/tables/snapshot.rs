@@ -39,8 +39,8 @@ Examples:
   hfile snapshot info --root hbase
   hfile snapshot info --root hbase users-monday --json | jq -r '.regions[].families[].files[].name'
 
-Sizes are those of the HFiles; a file of which several regions have a half counts once. Several snapshots have
-one line each.
+Sizes are those of the HFiles; a file of which several regions have a half counts once. For more than one
+snapshot, prints one line per snapshot.
 Exit status: 0 read, 1 the snapshot is damaged, 2 wrong usage, 3 could not read.")]
         Info(Info<SnapshotPlaces>).run(),
         /// Print the statement of HBase's shell that creates such a table: settings and splits
@@ -52,7 +52,7 @@ Examples:
 The splits are the start keys of the regions, so that files of hfile snapshot export --to hfiles fit the regions.
 Exit status: 0 printed, 1 the snapshot is damaged, and splits may be missing, 2 wrong usage, 3 could not read.")]
         Describe(Describe<SnapshotPlaces>).run(),
-        /// Check that each file of snapshots is there, complete and sound, and that no rows are left out
+        /// Check that all files of snapshots are present, complete and sound, and that no rows are left out
         #[command(after_help = "\
 Examples:
   hfile snapshot verify --root hbase
@@ -61,8 +61,8 @@ Examples:
 
 Checks each HFile as hfile verify does, its recorded length, that its rows are in its region, and that the
 regions have neither gaps nor overlaps. Names each damaged or missing file, and the rows that may be lost
-with it: all that the file can have in the region, unless single data blocks are damaged. Several snapshots
-have one line each.
+with it: all that the file can have in the region, unless single data blocks are damaged. For more than one
+snapshot, prints one line per snapshot.
 Exit status: 0 all sound, 1 damaged, 2 wrong usage, 3 could not read.")]
         Verify(WithReadingOptions<Verify<SnapshotPlaces>>).applied().run(),
         /// Print the cells of a snapshot in the order of their rows, as HBase shows them

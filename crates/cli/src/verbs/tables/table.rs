@@ -47,7 +47,8 @@ Examples:
   hfile table info --root hbase ns1:users --json | jq -r '.left_out[] | [.region, .reason] | @tsv'
 
 Which regions count is read from hbase:meta of the same root directory. Without it, or if it does not fit the
-directories, newer regions replace those whose key range they cover. Several tables have one line each.
+directories, newer regions replace those whose key range they cover. For more than one table, prints one line
+per table.
 Exit status: 0 read, 1 the table is damaged, 2 wrong usage, 3 could not read.")]
         Info(Info<TablePlaces>).run(),
         /// Print the statement of HBase's shell that creates such a table: settings and splits
@@ -59,7 +60,7 @@ Examples:
 The splits are the start keys of the regions, so that files of hfile table export --to hfiles fit the regions.
 Exit status: 0 printed, 1 the table is damaged, and splits may be missing, 2 wrong usage, 3 could not read.")]
         Describe(Describe<TablePlaces>).run(),
-        /// Check that each file of tables is there, complete and sound, and that the regions have all rows
+        /// Check that all files of tables are present, complete and sound, and that the regions have all rows
         #[command(after_help = "\
 Examples:
   hfile table verify --root hbase
@@ -70,7 +71,8 @@ Checks each HFile as hfile verify does, that its rows are in its region, and tha
 nor overlaps. Names each damaged or missing file, and the rows that may be lost with it: all that the file can
 have in the region, unless single data blocks are damaged. Without a store file tracker, reports a removed
 file if a log, a link, a reference or a cell names it: the cells of a MOB family name the MOB files that have
-their values. Does not check the logs themselves: see hfile wal verify. Several tables have one line each.
+their values. Does not check the logs themselves: see hfile wal verify. For more than one table, prints one
+line per table.
 Exit status: 0 all sound, 1 damaged, 2 wrong usage, 3 could not read.")]
         Verify(WithReadingOptions<Verify<TablePlaces>>).applied().run(),
         /// Print the cells of a table in the order of their rows, as HBase shows them

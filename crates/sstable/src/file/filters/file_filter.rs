@@ -69,6 +69,20 @@ impl Filters {
         self.asked_bloom().is_some_and(ChunkedBloom::is_over_columns)
     }
 
+    /// Returns whether the answer about a row is of HBase's filter over columns, in place of the row filter,
+    /// whose block for the row is unreadable. Reads that block again.
+    #[cold]
+    pub(crate) fn fall_back_to_columns(&self, blocks: &BlockReader, probe: &RowProbe<'_>) -> bool {
+        let has_columns = self.bloom.as_ref().is_some_and(ChunkedBloom::is_over_columns);
+        let asked_first = match self.asked {
+            Asked::RowFilter if has_columns => self.row_filter.as_ref(),
+            _ => None,
+        };
+        asked_first.is_some_and(|filter| {
+            filter.ask(blocks, probe, &mut ReadTrace::default()) == FilterAnswer::Unreadable
+        })
+    }
+
     /// Returns these filters without their blocks in memory, for a file that a family map covers.
     ///
     /// Returns `None` if reads still ask the filter: a map has rows, and does not replace a filter

@@ -1,144 +1,21 @@
-//! Exit statuses and error messages.
-//!
-//! | status | meaning                                             |
-//! |-------:|-----------------------------------------------------|
-//! |      0 | success                                             |
-//! |      1 | negative answer: damaged, different, not found      |
-//! |      2 | wrong usage                                         |
-//! |      3 | input or output failed                              |
-//!
-//! A failure prints two lines to stderr: what failed, with file and offset, and what the user can do
-//! next. A closed stdout pipe (`hfile cat … | head`) is no failure: the command ends silently with
-//! status 0.
+//! The exit status of each error, and what the user can do next.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
-use std::process::ExitCode;
 
 use hbase_files::SkipReason;
-use sstable::{BlockType, Damage, error_line};
+use sstable::BlockType;
 use transfer::CellProblem;
 use workload::harness::WrongAnswer;
 
-pub(crate) use crate::answer::Answer;
-use crate::text::fold::fold;
-use crate::text::output::STDOUT;
-use crate::text::printable::as_line;
+use super::kinds::{Failure, Unsalvageable, UsageError};
 use crate::text::running::{verb, verify_verb};
-use crate::text::stderr::print_message_lines;
-
-/// Invalid arguments that clap cannot detect.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct UsageError(pub(crate) String);
-
-/// Returns a [`UsageError`] from the function, with a message as of `format!`.
-macro_rules! refuse {
-    ($($message:tt)+) => {
-        return Err($crate::failure::UsageError(format!($($message)+)).into())
-    };
-}
-
-pub(crate) use refuse;
-
-/// A failure that the command line finds itself.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Failure {
-    /// A directory without store files.
-    #[error("{0}")]
-    NoStoreFiles(String),
-    /// A directory without write-ahead logs.
-    #[error("{0}")]
-    NoLogs(String),
-    /// A read returned wrong data: a defect of this program, not of its input.
-    #[error("{0}")]
-    ReadMismatch(String),
-    /// The written output is damaged: by a defect of this program, or by damage copied from the input.
-    #[error("{name}: the output is damaged: {damage}")]
-    DamagedOutput {
-        /// The final name of the output.
-        name: String,
-        /// The first problem of the output.
-        damage: Damage,
-    },
-}
-
-/// A file that cannot be salvaged, because a part that salvage needs is damaged.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct Unsalvageable(#[source] sstable::Error);
-
-impl Unsalvageable {
-    /// Wraps the error if it reports damage; returns other errors unchanged.
-    pub(crate) fn from_error(error: sstable::Error) -> anyhow::Error {
-        match error {
-            error @ sstable::Error::Corrupt { .. } => Self(error).into(),
-            error => error.into(),
-        }
-    }
-}
-
-/// Returns the exit status of a verb's result; prints a failure to stderr.
-pub(crate) fn exit_code(result: anyhow::Result<Answer>) -> ExitCode {
-    match result {
-        Ok(Answer::Positive) => ExitCode::SUCCESS,
-        Ok(Answer::Negative) => ExitCode::from(1),
-        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            print_message_lines(&failure_message(&error));
-            ExitCode::from(status(&error))
-        }
-    }
-}
-
-/// Ends the process because of its arguments, or prints the help for which they ask.
-pub(crate) fn exit_of_arguments(error: &clap::Error) -> ! {
-    let is_text = |argument: &std::ffi::OsString| argument.to_str().is_some();
-    let other = std::env::args_os().find(|argument| !is_text(argument));
-    match other {
-        Some(other) if error.kind() == clap::error::ErrorKind::InvalidUtf8 => {
-            let shown = sstable::escape(other.as_encoded_bytes()).to_string();
-            print_message_lines(&format!(
-                "hfile: an argument is not UTF-8: {}\nnext: write such bytes as \\xNN, or the key as hex:…",
-                as_line(&shown)
-            ));
-            std::process::exit(2)
-        }
-        _ => error.exit(),
-    }
-}
-
-/// Returns the exit status of a failure.
-pub(crate) fn status(error: &anyhow::Error) -> u8 {
-    classify(error).status
-}
-
-/// Whether a failure concerns stdout or the arguments rather than an input file.
-pub(crate) fn is_of_output_or_usage(error: &anyhow::Error) -> bool {
-    is_closed_pipe(error)
-        || error.chain().any(|cause| is_usage(cause) || cause.to_string() == STDOUT)
-}
-
-/// Whether the arguments are the cause.
-pub(crate) fn is_usage(cause: &(dyn std::error::Error + 'static)) -> bool {
-    cause.is::<UsageError>() || matches!(cause.downcast_ref(), Some(transfer::Error::Options(_)))
-}
-
-/// Returns the message of a failure: what failed, and the next step.
-pub(crate) fn failure_message(error: &anyhow::Error) -> String {
-    let mut message = fold(&format!("hfile: {}", as_line(&error_line(&**error))));
-    if let Some(next) = classify(error).next {
-        let _ = write!(message, "\nnext: {next}");
-    }
-    message
-}
 
 /// The exit status of a failure, and the advice printed after `next:`.
-struct Classification {
-    status: u8,
-    next: Option<Cow<'static, str>>,
+pub(super) struct Classification {
+    pub(super) status: u8,
+    pub(super) next: Option<Cow<'static, str>>,
 }
 
 #[expect(
@@ -156,7 +33,7 @@ fn class_with_verb(status: u8, next: String) -> Option<Classification> {
 }
 
 /// Classifies a failure by the first known error in its chain; otherwise the status is 3.
-fn classify(error: &anyhow::Error) -> Classification {
+pub(super) fn classify(error: &anyhow::Error) -> Classification {
     error.chain().find_map(classify_cause).unwrap_or(Classification { status: 3, next: None })
 }
 
@@ -448,50 +325,7 @@ fn classify_log_error(error: &hbase_files::wal::Error) -> Option<Classification>
     }
 }
 
-fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<io::Error>())
-        .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
-}
-
-#[cfg(test)]
-mod tests {
-    use anyhow::Context;
-    use sstable::{BlockOffset, BlockType, FileName};
-
-    use super::*;
-
-    fn corrupt() -> anyhow::Error {
-        anyhow::Error::new(sstable::Error::Corrupt {
-            file: FileName::new("a.hfile"),
-            damage: Damage {
-                at: BlockOffset::new(64),
-                block: Some(BlockType::Data),
-                what: "checksum differs".into(),
-            },
-        })
-    }
-
-    #[test]
-    fn damage_has_status_1_and_a_missing_file_status_3() {
-        assert_eq!(classify(&corrupt()).status, 1);
-        assert_eq!(classify(&io::Error::from(io::ErrorKind::NotFound).into()).status, 3);
-        assert_eq!(classify(&UsageError("no".into()).into()).status, 2);
-    }
-
-    #[test]
-    fn a_failure_names_file_offset_and_block_once() {
-        let error =
-            Err::<(), _>(corrupt()).context("a.hfile: DATA block at 0x40: checksum differs");
-        let line = error_line(&*error.expect_err("made above"));
-        assert_eq!(line, "a.hfile: DATA block at 0x40: checksum differs");
-    }
-
-    #[test]
-    fn a_closed_pipe_is_recognized() {
-        let error = anyhow::Error::from(io::Error::from(io::ErrorKind::BrokenPipe));
-        assert!(is_closed_pipe(&error.context("write to stdout")));
-        assert!(!is_closed_pipe(&corrupt()));
-    }
+/// Whether the arguments are the cause.
+pub(crate) fn is_usage(cause: &(dyn std::error::Error + 'static)) -> bool {
+    cause.is::<UsageError>() || matches!(cause.downcast_ref(), Some(transfer::Error::Options(_)))
 }
