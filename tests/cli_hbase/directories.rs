@@ -134,6 +134,37 @@ fn get_and_find_search_only_the_half_of_a_reference() {
 }
 
 #[test]
+fn the_files_of_a_split_region_are_left_out_with_a_word() {
+    let parent = format!("{TABLE}/c65bc83cc9888373de3595d40b882f08");
+    let left_out = "left out 8 files of the split or merged region c65bc83cc9888373de3595d40b882f08: 16 references \
+                    in other regions stand for them; hfile table reads the table as HBase does\n";
+    // The row has a cell in each of five files; the split region has three of them as well.
+    let (out, told) = run(0, &["get", "--format", "cells", TABLE, "row-01293"]);
+    let cells = objects(&out);
+    assert_eq!(newest(cells.clone()).len(), cells.len(), "no cell is printed twice");
+    assert!(told.contains(&format!("hfile: {TABLE}: {left_out}")), "{told}");
+    let regions = [LOWER, &format!("{TABLE}/77a347dcd3a699aadaaa702b08393620"), &parent];
+    let (out, told) = run(0, &[&["get", "--format", "cells"], &regions[..], &["row-01293"]].concat());
+    assert_eq!(objects(&out), cells);
+    assert!(told.contains(&format!("hfile: {left_out}")), "{told}");
+
+    let cat = ["cat", "--format", "cells"];
+    let (out, told) = run(0, &[&cat[..], &[TABLE]].concat());
+    let both: Vec<Value> =
+        regions[..2].iter().flat_map(|region| objects(&run(0, &["cat", "--format", "cells", region]).0)).collect();
+    assert_eq!(objects(&out), both);
+    assert!(told.contains(left_out), "{told}");
+    let (stats, told) = run(0, &["stats", "--json", TABLE]);
+    assert_eq!(objects(&stats)[0]["cells"], both.len(), "{stats}");
+    assert!(told.contains(left_out), "{told}");
+    // The region by itself has its cells, and verify checks its files.
+    let (_, told) = run(0, &["cat", &parent]);
+    assert!(!told.contains("left out"), "{told}");
+    let (_, told) = run(0, &["verify", TABLE]);
+    assert!(!told.contains("left out"), "{told}");
+}
+
+#[test]
 fn verify_of_a_table_shows_the_damaged_file_and_a_summary() {
     let (out, told) = run(0, &["verify", TABLE]);
     assert_eq!(out, "");

@@ -55,8 +55,8 @@
 //! HBase keeps the files of a table in `ROOT/data/NAMESPACE/TABLE/REGION/FAMILY`. Not every file
 //! there is an HFile: after a split, a region has references to halves of its parent's files; a
 //! cloned table has links to files of the original. Not every file counts: with a store file
-//! tracker, only the files of its list do. [`Listing`] has the store files that count, and
-//! [`StoreFileReader`] opens the HFiles that have their cells.
+//! tracker, only the files of its list do, and those of a region that was split do not. [`Listing`] has
+//! the store files that count, and [`StoreFileReader`] opens the HFiles that have their cells.
 //!
 //! ```no_run
 //! use std::path::Path;
@@ -149,7 +149,10 @@ pub use names::{
     DataFileName, HFileLink, HFileName, InvalidName, MobFileName, ReferenceName, ReferredName,
     RegionName, StoreFileName, TableName,
 };
-pub use root::{DirectoryKind, FormerTable, Listing, RootDirectory, Skipped, SnapshotList};
+pub use root::{
+    DirectoryKind, FormerTable, Listing, ReplacedRegion, RootDirectory, Skipped, SnapshotList,
+    take_replaced,
+};
 pub use scan::{
     FamilyColumns, MissingCells, MobValues, OldLogCells, ScanSplit, SplitCells, SplitPlan,
     StoreCells, StoreFileCells, TableCells, TableScan, TornLog, UnflushedCells,

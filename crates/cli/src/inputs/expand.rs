@@ -1,11 +1,12 @@
 //! Expands the PATH arguments: replaces each directory by the store files below it.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use hbase_files::{DirectoryKind, Listing, LocalTree};
+use hbase_files::{DirectoryKind, Listing, LocalTree, take_replaced};
 
 use super::input::Input;
-use super::skipped::summary;
+use super::skipped::{left_out_line, summary};
 use crate::failure::{Answer, Failure};
 use crate::inputs::Outcomes;
 use crate::text::stderr::print_message;
@@ -18,17 +19,39 @@ pub(crate) struct UnreadDirectory {
     pub(crate) error: anyhow::Error,
 }
 
+/// What becomes of the files of regions that a split or a merge replaced.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum ReplacedFiles {
+    LeftOut,
+    Kept,
+}
+
 /// The store files to read, in the order of the arguments and of their paths.
 pub(crate) struct Inputs {
     files: Vec<Input>,
+    replaced: ReplacedFiles,
     /// The parts of directories that cannot be listed.
     problems: Vec<UnreadDirectory>,
 }
 
 impl Inputs {
-    /// Expands the arguments. Prints a line on stderr for each directory with entries that it skips.
+    /// Expands the arguments to the files whose cells count: without those of regions that a split or a merge
+    /// replaced, because the new regions have their cells.
+    ///
+    /// Prints a line on stderr for each directory with entries that it skips, and one for replaced regions.
     pub(crate) fn expand(paths: &[PathBuf]) -> Self {
-        let mut inputs = Self { files: Vec::new(), problems: Vec::new() };
+        Self::new(paths, ReplacedFiles::LeftOut)
+    }
+
+    /// Expands the arguments to all store files, for a verb that treats each file by itself.
+    ///
+    /// Prints a line on stderr for each directory with entries that it skips.
+    pub(crate) fn expand_all(paths: &[PathBuf]) -> Self {
+        Self::new(paths, ReplacedFiles::Kept)
+    }
+
+    fn new(paths: &[PathBuf], replaced: ReplacedFiles) -> Self {
+        let mut inputs = Self { files: Vec::new(), replaced, problems: Vec::new() };
         for path in paths {
             if path.is_dir() {
                 inputs.add_directory(path);
@@ -36,7 +59,22 @@ impl Inputs {
                 inputs.files.push(Input::of_argument(path));
             }
         }
+        if inputs.replaced == ReplacedFiles::LeftOut && paths.len() > 1 {
+            inputs.leave_out_replaced();
+        }
         inputs
+    }
+
+    /// Leaves out replaced regions that are another argument than the regions that replaced them, as in `TABLE/*`.
+    fn leave_out_replaced(&mut self) {
+        let mut entries = self.files.iter().filter_map(Input::entry).cloned().collect();
+        let replaced = take_replaced(&LocalTree, &mut entries);
+        if let Some(left_out) = left_out_line(&replaced) {
+            print_message(format_args!("hfile: {left_out}"));
+        }
+        let paths = replaced.iter().flat_map(|region| &region.files).map(|file| &*file.path);
+        let paths: BTreeSet<&Path> = paths.collect();
+        self.files.retain(|file| file.is_argument() || !paths.contains(file.path()));
     }
 
     /// The store files.
@@ -90,10 +128,22 @@ impl Inputs {
 
     fn add_directory(&mut self, directory: &Path) {
         let shown = directory.display();
-        let listing = match Listing::read(&LocalTree, directory) {
+        let mut listing = match Listing::read(&LocalTree, directory) {
             Ok(listing) => listing,
             Err(error) => return self.add_problem(directory, error.into()),
         };
+        match self.replaced {
+            ReplacedFiles::LeftOut => {
+                if let Some(left_out) = left_out_line(&listing.replaced) {
+                    print_message(format_args!("hfile: {shown}: {left_out}"));
+                }
+            }
+            ReplacedFiles::Kept => {
+                let replaced = listing.replaced.drain(..).flat_map(|region| region.files);
+                listing.entries.extend(replaced);
+                listing.entries.sort_by(|one, other| one.path.cmp(&other.path));
+            }
+        }
         let skipped = summary(&listing.skipped);
         if listing.entries.is_empty() && listing.problems.is_empty() {
             let skipped = skipped.map(|skipped| format!(" ({skipped})")).unwrap_or_default();

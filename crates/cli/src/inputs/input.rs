@@ -40,6 +40,11 @@ impl Input {
         &self.path
     }
 
+    /// The entry of the listing that has found the file.
+    pub(super) const fn entry(&self) -> Option<&ListedFile> {
+        self.entry.as_ref()
+    }
+
     /// Returns whether an argument names the file itself.
     pub(crate) const fn is_argument(&self) -> bool {
         self.entry.is_none()

@@ -1,8 +1,8 @@
-//! The line that says what a directory listing has skipped.
+//! The lines that say what a directory listing has skipped and left out.
 
 use std::collections::BTreeMap;
 
-use hbase_files::{SkipReason, Skipped};
+use hbase_files::{ReplacedRegion, SkipReason, Skipped};
 
 use crate::text::size_text::{show_count, show_number};
 
@@ -19,4 +19,31 @@ pub(super) fn summary(skipped: &[Skipped]) -> Option<String> {
         counts.iter().map(|(reason, count)| format!("{} {reason}", show_count(*count))).collect();
     let entries = show_number(skipped.len() as u64, "entry");
     Some(format!("{entries} skipped: {}", parts.join(", ")))
+}
+
+/// The most regions that the line names.
+const NAMES_MAX: usize = 2;
+
+/// Returns the line about the files of replaced regions; `None` if there are none.
+pub(super) fn left_out_line(replaced: &[ReplacedRegion]) -> Option<String> {
+    if replaced.is_empty() {
+        return None;
+    }
+    let files = replaced.iter().map(|region| region.files.len()).sum::<usize>();
+    let references = replaced.iter().map(|region| region.references).sum::<usize>();
+    let name = |region: &ReplacedRegion| {
+        region.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    };
+    let mut names: Vec<String> = replaced.iter().take(NAMES_MAX).map(name).collect();
+    if let Some(more @ 1..) = replaced.len().checked_sub(NAMES_MAX) {
+        names.push(format!("{} more", show_count(more as u64)));
+    }
+    let region = if replaced.len() == 1 { "region" } else { "regions" };
+    Some(format!(
+        "left out {} of the split or merged {region} {}: {} in other regions stand for them; \
+         hfile table reads the table as HBase does",
+        show_number(files as u64, "file"),
+        names.join(", "),
+        show_number(references as u64, "reference"),
+    ))
 }

@@ -40,7 +40,7 @@ impl Layout {
     /// Prints a report for each file.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
         let mut is_first = true;
-        Inputs::expand(&self.files)
+        Inputs::expand_all(&self.files)
             .for_each(|input| self.report_format.print_next(&self.list(input)?, &mut is_first))
     }
 

@@ -48,7 +48,7 @@ pub(crate) struct Verify {
 impl Verify {
     /// Checks and reports file by file.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        let (files, problems) = Inputs::expand(&self.files).into_parts()?;
+        let (files, problems) = Inputs::expand_all(&self.files).into_parts()?;
         let mut outcomes = Outcomes::default();
         let mut summary = Summary { unread: problems.len() as u64, ..Summary::default() };
         for problem in problems {

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use crate::names::other::{SkipReason, directory_reason};
 use crate::root::directory_kind::DirectoryKind;
+use crate::root::replaced::{ReplacedRegion, take_replaced};
 use crate::table::entry::classify;
 use crate::table::schema::{self, TableSchema};
 use crate::table::tracker::{self, TrackedFile, TrackedFiles};
@@ -31,8 +32,10 @@ use crate::{
 pub struct Listing {
     /// What the directory is.
     pub directory_kind: DirectoryKind,
-    /// The store files, by ascending path.
+    /// The store files, by ascending path, without those of [`replaced`](Self::replaced) regions.
     pub entries: Vec<ListedFile>,
+    /// The regions that a split or a merge has replaced, by ascending path.
+    pub replaced: Vec<ReplacedRegion>,
     /// The files and directories that are not store files, by ascending path.
     pub skipped: Vec<Skipped>,
     /// The families and files below the directory that cannot be listed.
@@ -64,8 +67,10 @@ impl Listing {
     /// a family directory outside of a table has one if it has a list.
     ///
     /// After a split or a merge, the old region stays in its table's directory while the new regions
-    /// have references to its files. Only `hbase:meta` says which regions are old; the listing has
-    /// the files of all regions.
+    /// have references to its files. If the listing has such a reference, the files of the old region
+    /// are in [`replaced`](Self::replaced). Once no reference is left, only `hbase:meta` says which regions
+    /// are old, and [`RootDirectory::table`](crate::RootDirectory::table) reads it. In the archive, no
+    /// region is live, and none counts as replaced.
     ///
     /// # Errors
     ///
@@ -78,6 +83,7 @@ impl Listing {
         let listing = Self {
             directory_kind,
             entries: Vec::new(),
+            replaced: Vec::new(),
             skipped: Vec::new(),
             problems: Vec::new(),
             warnings: Vec::new(),
@@ -96,6 +102,7 @@ impl Listing {
         let mut listing = visitor.listing;
         listing.entries.sort_by(|one, other| one.path.cmp(&other.path));
         listing.skipped.sort_by(|one, other| one.path.cmp(&other.path));
+        listing.replaced = take_replaced(tree, &mut listing.entries);
         Ok(listing)
     }
 }

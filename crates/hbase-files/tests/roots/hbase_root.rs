@@ -118,9 +118,9 @@ fn the_tracker_decides_which_files_of_a_family_count() {
 #[test]
 fn directories_of_all_levels_are_recognized() {
     for (path, place, files) in [
-        ("", DirectoryKind::Root, 78),
-        ("data/default", DirectoryKind::Namespace, 77),
-        ("data/default/t1", DirectoryKind::Table, 36),
+        ("", DirectoryKind::Root, 60),
+        ("data/default", DirectoryKind::Namespace, 59),
+        ("data/default/t1", DirectoryKind::Table, 28),
         (LOWER, DirectoryKind::Region, 14),
         ("data/default/t1/40ab6300693e3f01d37da6c46414d9c8/f1", DirectoryKind::Family, 7),
         ("archive/data/ns1", DirectoryKind::Namespace, 4),

@@ -9,5 +9,6 @@ mod hostile;
 mod missing_files;
 mod refused;
 mod refusing;
+mod replaced;
 mod snapshots;
 mod verify_mob;

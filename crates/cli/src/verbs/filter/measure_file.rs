@@ -47,7 +47,7 @@ pub(super) fn measure_files(
         return format.print(&report);
     }
     let mut is_first = true;
-    Inputs::expand(&[path.to_owned()]).for_each(|input| {
+    Inputs::expand_all(&[path.to_owned()]).for_each(|input| {
         let OpenInput { reader, target } = input.open_with(options())?;
         let name = target.label(&input.name());
         if reader.half().is_some() {

@@ -133,7 +133,7 @@ impl Rebuild {
         }
         let mut references = 0_u64;
         let mut written = BTreeSet::new();
-        let answer = Inputs::expand(std::slice::from_ref(&self.input)).for_each(|input| {
+        let answer = Inputs::expand_all(std::slice::from_ref(&self.input)).for_each(|input| {
             let location = input.locate()?;
             if location.half.is_some() {
                 let name = input.name();

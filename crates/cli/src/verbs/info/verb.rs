@@ -43,7 +43,7 @@ impl Info {
             return self.print_list();
         }
         let mut is_first = true;
-        Inputs::expand(&self.files).for_each(|input| {
+        Inputs::expand_all(&self.files).for_each(|input| {
             let report = describe(input)?;
             let report = TextReport { report, shows_all: self.all };
             self.report_format.print_next(&report, &mut is_first)
@@ -52,7 +52,7 @@ impl Info {
 
     fn print_list(self) -> anyhow::Result<Answer> {
         let mut list = FileList::default();
-        let answer = Inputs::expand(&self.files).for_each(|input| {
+        let answer = Inputs::expand_all(&self.files).for_each(|input| {
             let report = describe(input)?;
             let answer = report.answer();
             list.add(report);
