@@ -80,6 +80,7 @@ class HFileReader(DataSourceReader):
     def _counted(self, splits: list[Split], directory: str) -> Iterator[pyarrow.RecordBatch]:
         """Returns the same batches, and writes counters at their end."""
         rows, blocks, bad_values, seconds = 0, 0, 0, 0.0
+        far_before = self._layout.far_times
         began = time.thread_time()
         for split in splits:
             scan = split.scan()
@@ -96,7 +97,7 @@ class HFileReader(DataSourceReader):
             "splits": len(splits),
             "rows": rows,
             "data_blocks": blocks,
-            "bad_values": bad_values,
+            "bad_values": bad_values + self._layout.far_times - far_before,
             "cpu_seconds": seconds,
         }
         _write_counters(directory, counters)
