@@ -107,6 +107,13 @@ impl BatchSplit {
         Ok(Batches::new(Source::Split(self.split.cells()?), self.scan.builder()?))
     }
 
+    /// Returns the part of the split with some rows, as [`ScanSplit::within`].
+    pub fn within(&self, start: &[u8], stop: Option<&[u8]>) -> Option<Self> {
+        let split = self.split.within(start, stop)?;
+        let scan = BatchScan { selection: split.scan().clone(), ..self.scan.clone() };
+        Some(Self { split, scan })
+    }
+
     /// Returns the cells that the split reads.
     pub const fn cells(&self) -> &ScanSplit {
         &self.split

@@ -7,6 +7,7 @@ use hfile_arrow::BatchSplit;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::arguments::Bytes;
 use crate::contents::Contents;
 use crate::detached::detached;
 use crate::failure::Failure;
@@ -94,6 +95,25 @@ impl Split {
         let contents = Arc::new(Contents::Split(Box::new(split.clone())));
         let origin = Origin::Split(slf.clone().into_any().unbind());
         Scan::new(&contents, Request::of_split(split), origin)
+    }
+
+    /// Return the parts of the split that have some ranges of rows, without a look at its files.
+    ///
+    /// For rows that are known after a source was divided, such as those of a list. Ranges without rows of the split have
+    /// no part. ``estimated_bytes`` of a part is that of the split.
+    ///
+    /// >>> import hfile
+    /// >>> [split] = hfile.open_snapshot("rootdir", "s4").splits(stop="row-00700")
+    /// >>> [(part.start, part.stop) for part in split.within([("row-00100", "row-00200"), (b"row-00800", None)])]
+    /// [(b'row-00100', b'row-00200')]
+    ///
+    /// :param ranges: the first row of each, and the row before which it ends; None for the end of the split.
+    fn within(&self, ranges: Vec<(Bytes, Option<Bytes>)>) -> Vec<Self> {
+        let part = |(Bytes(start), stop): (Bytes, Option<Bytes>)| {
+            let stop = stop.as_ref().map(|Bytes(stop)| &stop[..]);
+            self.split.within(&start, stop).map(|split| Self { split })
+        };
+        ranges.into_iter().filter_map(part).collect()
     }
 
     /// The encoded name of the region; None for an HFile.

@@ -202,7 +202,23 @@ fn open_stream(data: &Bound<'_, PyAny>) -> PyResult<ArrowArrayStreamReader> {
              DuckDB have; {found} does not"
         )));
     }
+    if is_array(data)? {
+        let found = data.get_type().qualname()?;
+        return Err(PyTypeError::new_err(format!(
+            "data must be a table, not the {found} of one column: make a table of its fields, in which no row is null"
+        )));
+    }
     ArrowArrayStreamReader::from_pyarrow_bound(data)
+}
+
+/// Returns whether an object is an array, such as a `ChunkedArray` of pyarrow or a `Series` of polars or pandas.
+///
+/// The stream of an array of structs cannot be told from that of a table, and its null rows would become cells: the
+/// reader of streams drops the validity of rows.
+fn is_array(data: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let class = data.get_type();
+    let has_values = class.hasattr("dtype")? || class.hasattr("type")?;
+    Ok(has_values && !class.hasattr("schema")? && !class.hasattr("columns")?)
 }
 
 fn check_splits(splits: &[Vec<u8>]) -> PyResult<()> {

@@ -1,4 +1,4 @@
-"""Five million cells in 21 regions, from Spark and from pyarrow, are loaded by a real HBase; and what reading them costs.
+"""Five million cells in 21 regions, from Spark, pyarrow, polars and DuckDB, are loaded by a real HBase; and what reading them costs.
 
 Only with HBASE_JUDGE=1 and SPARK_TESTS=1. ``-s`` prints the figures.
 """
@@ -8,7 +8,9 @@ import os
 import time
 import zlib
 
+import duckdb
 import hfile
+import polars
 import pyarrow
 import pyarrow.compute
 import pytest
@@ -45,7 +47,8 @@ def table():
     return pyarrow.table({"id": texts, "f:number": numbers, "f:text": texts})
 
 
-def write_with_spark(spark, directory):
+def write_with_spark(request, directory):
+    spark = request.getfixturevalue("spark")
     numbers = spark.range(ROWS).select(((functions.col("id") * STRIDE) % ROWS).alias("f:number"))
     id = functions.format_string("row%08d", "`f:number`")
     frame = numbers.select(id.alias("id"), "`f:number`", id.alias("f:text"))
@@ -54,8 +57,21 @@ def write_with_spark(spark, directory):
     ready.write.format("hbase-files").options(**options).mode("append").save(str(directory))
 
 
+def write_data(data, directory):
+    hfile.write_hfiles(data, directory, row="id", timestamp=NOW, splits=SPLITS)
+
+
 def write_with_pyarrow(_, directory):
-    hfile.write_hfiles(table(), directory, row="id", timestamp=NOW, splits=SPLITS)
+    write_data(table(), directory)
+
+
+def write_with_polars(_, directory):
+    write_data(polars.from_arrow(table()), directory)
+
+
+def write_with_duckdb(_, directory):
+    rows = table()
+    write_data(duckdb.from_arrow(rows), directory)
 
 
 def checksum():
@@ -69,10 +85,12 @@ def checksum():
 
 
 @pytest.mark.skipif(os.environ.get("HBASE_JUDGE") != "1", reason="needs real HBase: set HBASE_JUDGE=1")
-@pytest.mark.parametrize("write", [write_with_spark, write_with_pyarrow])
-def test_hbase_counts_every_cell(write, judge, spark, tmp_path):  # noqa: F811
+@pytest.mark.parametrize(
+    "write", [write_with_spark, write_with_pyarrow, write_with_polars, write_with_duckdb]
+)
+def test_hbase_counts_every_cell(write, judge, request, tmp_path):  # noqa: F811
     begun = time.monotonic()
-    write(spark, tmp_path / "out")
+    write(request, tmp_path / "out")
     seconds = time.monotonic() - begun
     print(f"\n{write.__name__}: {2 * ROWS} cells in {seconds:.1f} s")
     files = list((tmp_path / "out" / "f").iterdir())
@@ -105,7 +123,7 @@ def plain_seconds(spark, directory):
 
 
 def test_the_reader_costs_little_more_than_a_scan(spark, tmp_path):
-    write_with_pyarrow(spark, tmp_path / "out")
+    write_with_pyarrow(None, tmp_path / "out")
     figures = []
     for turn in range(3):
         counters = tmp_path / f"counters{turn}"

@@ -9,7 +9,9 @@ import pytest
 
 pytest.importorskip("pyspark.sql.datasource")
 
+from hfile.spark import _read
 from hfile.spark._options import Options
+from hfile.spark._ranges import rows_of
 from hfile.spark._read import HFileReader
 from hfile.spark._schema import CELLS, Layout
 from hfile.spark._target import COMMITTING, SUCCESS, TEMPORARY
@@ -67,11 +69,14 @@ def test_a_directory_that_is_not_whole_is_refused(directory):
         cells(directory)
 
 
-def test_a_family_of_a_directory_that_is_not_whole_is_refused(directory):
+def test_a_family_or_file_of_a_directory_that_is_not_whole_is_refused(directory):
     assert len(cells(directory / "f")) == 2
+    (file,) = (directory / "f").iterdir()
+    assert len(cells(file)) == 2
     (directory / COMMITTING).touch()
-    with pytest.raises(ValueError, match="out is not whole.*has _committing"):
-        cells(directory / "f")
+    for path in (directory / "f", file):
+        with pytest.raises(ValueError, match="out is not whole.*has _committing"):
+            cells(path)
 
 
 def test_a_file_whose_name_begins_with_an_underscore_is_read(directory):
@@ -114,3 +119,57 @@ def test_a_time_beyond_those_of_spark_names_its_row_or_is_null():
             Layout(schema).to_frame_columns(batch)
         found = Layout(schema, bad_as_null=True).to_frame_columns(batch).column(1)
         assert found.null_count == 1 and found[0].as_py() == datetime.datetime.fromtimestamp(0, datetime.timezone.utc)
+
+
+def test_times_that_became_null_are_counted(tmp_path, monkeypatch):
+    times = pyarrow.array([0, 2**62, -(2**63)], pyarrow.int64())
+    data = pyarrow.table({"row": ["a", "b", "c"], "f:t": times})
+    hfile.write_hfiles(data, tmp_path / "out", row="row", timestamp=1)
+    schema = StructType([StructField("row", StringType()), StructField("f:t", TimestampType())])
+    found = []
+    monkeypatch.setattr(_read, "_write_counters", lambda _, counters: found.append(counters["bad_values"]))
+    options = {"path": str(tmp_path / "out"), "on_error": "null", "counters": str(tmp_path)}
+    reader = HFileReader(Options(options), schema)
+    (part,) = reader.partitions()
+    for _ in range(2):
+        (batch,) = reader.read(part)
+        assert batch.column(1).null_count == 2
+    assert found == [2, 2]
+
+
+class Counted:
+    """A source that counts how often it is planned."""
+
+    def __init__(self, source):
+        self.source, self.planned = source, 0
+
+    @property
+    def __class__(self):
+        return type(self.source)
+
+    def __getattr__(self, name):
+        return getattr(self.source, name)
+
+    def splits(self, **arguments):
+        self.planned += 1
+        return self.source.splits(**arguments)
+
+
+def test_each_region_is_planned_once_for_the_rows_of_a_list(snapshot, directory):
+    (file,) = (directory / "f").iterdir()
+    # A row between two regions is the first of the second one.
+    starts = {region.start_key for region in snapshot.regions}
+    for source, regions in ((snapshot, len(snapshot.regions)), (hfile.open_hfile(file), 1)):
+        every = [cell[:-1] for cell in source.cells()]
+        rows = {cell[0] for cell in every}
+        keys = sorted({*sorted(rows)[1::7], *(starts & rows)})
+        counted = Counted(source)
+        # Rows that no region or file has are in one of them, or in none.
+        ranges = rows_of([*keys, b"", b"none", b"\xff"])
+        splits = list(_read._splits(counted, ranges, {"target_bytes": 4000}))
+        found = [tuple(row.values())[:-1] for split in splits for row in split.scan().read_all().to_pylist()]
+        assert found == [cell for cell in every if cell[0] in keys] and keys
+        assert 1 <= counted.planned <= regions
+    # Rows of one region need no other.
+    counted = Counted(snapshot)
+    assert len(list(_read._splits(counted, rows_of(keys[:1] * 2 + [b"a"]), {}))) and counted.planned == 1

@@ -1,6 +1,8 @@
 """Spark writes frames as HFiles for HBase's bulk load: in local mode, and the directory's rules without Spark."""
 
 import bisect
+import errno
+import fcntl
 import os
 import pathlib
 import random
@@ -293,9 +295,10 @@ def test_what_an_aborted_job_leaves_is_named_and_removed_only_by_overwrite(tmp_p
         assert "_SUCCESS" in files_of(out)
 
 
-def test_two_jobs_do_not_commit_at_a_time(tmp_path, monkeypatch):
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_two_jobs_do_not_commit_at_a_time(overwrite, tmp_path, monkeypatch):
     out = tmp_path / "out"
-    one, other = begun(out, "one"), Target(str(out), "other", False)
+    one, other = begun(out, "one"), Target(str(out), "other", overwrite)
     other.begin()
     moves = {target: [attempt(target, number, "f")] for target, number in ((one, 1), (other, 2))}
     rename = os.rename
@@ -310,7 +313,46 @@ def test_two_jobs_do_not_commit_at_a_time(tmp_path, monkeypatch):
     monkeypatch.undo()
     assert files_of(out) == ["_SUCCESS", f"_temporary/other/2/f/{2:032x}", f"f/{1:032x}"]
     other.commit(moves[other])
-    assert files_of(out) == ["_SUCCESS", f"f/{1:032x}", f"f/{2:032x}"]
+    of_one = [] if overwrite else [f"f/{1:032x}"]
+    assert files_of(out) == ["_SUCCESS", *of_one, f"f/{2:032x}"]
+
+
+def test_a_job_that_ends_while_another_takes_its_lock_is_no_owner_of_it(tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    target = begun(out, "one", overwrite=True)
+    committing = out / "_committing"
+    committing.write_text("earlier")
+    flock, earlier = fcntl.flock, []
+
+    def lock_after_the_earlier_job_has_ended(*arguments):
+        if not earlier:
+            earlier.append(committing.unlink())
+        flock(*arguments)
+
+    monkeypatch.setattr(fcntl, "flock", lock_after_the_earlier_job_has_ended)
+    lock = target._lock()
+    assert committing.read_text() == "one"
+    assert committing.stat().st_ino == os.fstat(lock).st_ino
+    os.close(lock)
+
+
+def test_without_locks_a_job_that_may_run_is_not_replaced(tmp_path, monkeypatch):
+    def refuse(*arguments):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    out = tmp_path / "out"
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    target = begun(out)
+    target.commit([attempt(target, 1, "f")])
+    (out / "_committing").write_text("earlier")
+    target = Target(str(out), "next", True)
+    target.begin()
+    moves = [attempt(target, 2, "f")]
+    with pytest.raises(OSError, match="cannot be locked.*whether the job earlier still commits.*remove this file"):
+        target.commit(moves)
+    (out / "_committing").unlink()
+    target.commit(moves)
+    assert files_of(out) == ["_SUCCESS", f"f/{2:032x}"]
 
 
 def test_a_commit_that_cannot_move_a_file_names_where_the_files_are(tmp_path, monkeypatch):

@@ -8,7 +8,7 @@ import hfile
 import pyarrow
 import pytest
 
-from conftest import DATA, MANIFEST, NOW, SNAPSHOTS, of_arrow, truth
+from conftest import DATA, MANIFEST, NOW, SNAPSHOTS, of_arrow, of_cells, truth
 
 HFILE = DATA / "hfile" / "p01-prefix-lz4-row.hfile"  # Blocks of 2 KiB.
 
@@ -129,3 +129,20 @@ def test_a_scan_has_its_schema_and_its_count(snapshot, store_path):
     table = pyarrow.table(scan)
     assert scan.schema == table.schema and scan.count() == table.num_rows
     assert hfile.open_store(store_path).scan().count() == len(list(hfile.open_store(store_path).cells()))
+
+
+def test_parts_of_splits_have_ranges_of_their_rows(snapshot):
+    rows = sorted({cell.row for cell in snapshot.cells(now=NOW)})
+    ranges = [(rows[5], rows[9]), (rows[100], rows[100] + b"\0"), (rows[-3], None), (b"\xff", None)]
+    for source in (snapshot, hfile.open_hfile(HFILE)):
+        for arguments in ({}, {"target_bytes": 4000}, {"start": rows[7]}, {"prefix": rows[100]}):
+            splits = source.splits(now=NOW, **arguments)
+            parts = sent(part for split in splits for part in split.within(ranges))
+            found = [cell for part in parts for cell in of_arrow(pyarrow.table(part.scan()))]
+            arguments.pop("target_bytes", None)
+            assert found == of_cells(
+                cell
+                for cell in source.cells(now=NOW, **arguments)
+                if any(first <= cell.row and (stop is None or cell.row < stop) for first, stop in ranges)
+            )
+    assert snapshot.splits(stop=rows[5])[0].within(ranges) == []

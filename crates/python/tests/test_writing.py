@@ -14,6 +14,7 @@ import time
 
 import duckdb
 import hfile
+import pandas
 import polars
 import pyarrow
 import pytest
@@ -272,6 +273,13 @@ def test_what_cannot_be_written_is_refused(tmp_path):
         hfile.write_hfiles(table, tmp_path / "out", row="id")
     with pytest.raises(TypeError, match="data must have __arrow_c_stream__.*list does not"):
         hfile.write_hfiles([1], tmp_path / "out", row="id")
+    # Its null row would become a cell.
+    fields = [pyarrow.array(["a", "b"]), pyarrow.array(["x", "y"])]
+    rows = pyarrow.StructArray.from_arrays(fields, ["id", "f:q"], mask=pyarrow.array([False, True]))
+    chunks = pyarrow.chunked_array([rows])
+    for array in (chunks, polars.Series(chunks), pandas.Series(chunks, dtype=pandas.ArrowDtype(rows.type))):
+        with pytest.raises(TypeError, match="data must be a table, not the (ChunkedArray|Series) of one column"):
+            hfile.write_hfiles(array, tmp_path / "out", row="id")
     table = pyarrow.table({"id": ["a"], "f:q": ["x"]})
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "notes.txt").write_text("mine")

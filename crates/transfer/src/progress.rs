@@ -14,7 +14,7 @@ pub trait Observer: Sync {
 
     /// Whether the operation should end, with [`Error::Cancelled`](crate::Error::Cancelled) and without output.
     ///
-    /// Called for each cell. Exports do not ask.
+    /// Called for each cell, and for each MiB that is written. Exports do not ask.
     fn is_cancelled(&self) -> bool {
         false
     }

@@ -1,6 +1,6 @@
 """The types of the compiled part of the package; its docstrings are there."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from types import TracebackType
 from typing import Literal, Protocol, TypeVar, Union, final
@@ -282,6 +282,7 @@ class Store(Source):
 class Split:
     def __new__(cls, data: bytes) -> Self: ...
     def scan(self) -> Scan: ...
+    def within(self, ranges: Sequence[tuple[_Bytes, _Bytes | None]]) -> list[Split]: ...
     @property
     def region(self) -> str | None: ...
     @property

@@ -4,6 +4,7 @@ use std::cell::Cell as Flag;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_array::{
     ArrayRef, BinaryArray, Float64Array, Int32Array, Int64Array, NullArray, RecordBatch,
@@ -324,20 +325,20 @@ fn an_error_of_the_stream_is_an_error_of_the_input() {
 }
 
 /// An observer that ends the operation at the given question.
-struct EndsAt(u64, std::sync::atomic::AtomicU64);
+struct EndsAt(u64, AtomicU64);
 
 impl Observer for EndsAt {
-    fn begin(&self, phase: &'static str, extent: crate::Extent) -> Box<dyn crate::Phase> {
+    fn begin(&self, phase: &'static str, extent: Extent) -> Box<dyn Phase> {
         ().begin(phase, extent)
     }
 
     fn is_cancelled(&self) -> bool {
-        self.1.fetch_add(1, std::sync::atomic::Ordering::Relaxed) >= self.0
+        self.1.fetch_add(1, Ordering::Relaxed) >= self.0
     }
 }
 
-/// Builds from 300 rows in runs of about 70 cells, and returns how often the observer was asked.
-fn build(out: &Path, scratch: &Path, observer: &EndsAt) -> crate::Result<u64> {
+/// Builds from 300 rows in runs of about 70 cells.
+fn build(out: &Path, scratch: &Path, observer: &dyn Observer) -> crate::Result<()> {
     let ids: Vec<_> = (0..300).map(|row| format!("row{:03}", (row * 7) % 300)).collect();
     let records = batch([
         ("id", text(ids.iter().map(|id| Some(&id[..])))),
@@ -354,7 +355,7 @@ fn build(out: &Path, scratch: &Path, observer: &EndsAt) -> crate::Result<u64> {
     let written = build.write_bulk_load(&mut input, out, &[b"row100".to_vec()], false)?;
     assert_eq!(written.files.iter().map(|file| file.summary.cell_count).sum::<u64>(), 300);
     assert_eq!(written.files[1].summary.first_row.as_deref(), Some(&b"row100"[..]));
-    Ok(observer.1.load(std::sync::atomic::Ordering::Relaxed))
+    Ok(())
 }
 
 #[test]
@@ -362,7 +363,9 @@ fn a_cancelled_build_leaves_nothing_wherever_it_ends() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let (out, scratch) = (directory.path().join("out"), directory.path().join("scratch"));
     std::fs::create_dir(&scratch).expect("free");
-    let asked = build(&out, &scratch, &EndsAt(u64::MAX, 0.into())).expect("not cancelled");
+    let observer = EndsAt(u64::MAX, 0.into());
+    build(&out, &scratch, &observer).expect("not cancelled");
+    let asked = observer.1.into_inner();
     assert!(asked > 2 * 300, "for each cell read, written to a run and to a file");
     std::fs::remove_dir_all(&out).expect("ours");
     for at in [0, 10, 150, 299, 301, 500, asked - 1] {
@@ -371,6 +374,41 @@ fn a_cancelled_build_leaves_nothing_wherever_it_ends() {
         let left = |directory: &Path| std::fs::read_dir(directory).expect("readable").count();
         assert_eq!((left(directory.path()), left(&scratch)), (1, 0), "at {at}");
     }
+}
+
+/// An observer that ends the operation once all cells are appended to their files.
+#[derive(Default)]
+struct EndsAfterCells(Arc<AtomicU64>);
+
+struct WritingPhase(Arc<AtomicU64>);
+
+impl Phase for WritingPhase {
+    fn advance(&self, count: u64) {
+        self.0.fetch_add(count, Ordering::Relaxed);
+    }
+}
+
+impl Observer for EndsAfterCells {
+    fn begin(&self, phase: &'static str, extent: Extent) -> Box<dyn Phase> {
+        if phase == "writing" {
+            return Box::new(WritingPhase(Arc::clone(&self.0)));
+        }
+        ().begin(phase, extent)
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == 300
+    }
+}
+
+/// Its filters and index can take seconds.
+#[test]
+fn a_build_can_be_cancelled_while_it_writes_the_end_of_a_file() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let out = directory.path().join("out");
+    let error = build(&out, directory.path(), &EndsAfterCells::default()).expect_err("cancelled");
+    assert!(matches!(error, Error::Cancelled), "{error}");
+    assert_eq!(std::fs::read_dir(directory.path()).expect("readable").count(), 0);
 }
 
 /// A reader that says when it is dropped.

@@ -33,6 +33,7 @@ pub(super) struct Regions<'s> {
     cell_count: u64,
     /// Where the input is, for error messages.
     position: InputPosition,
+    is_cancelled: &'s dyn Fn() -> bool,
 }
 
 /// The open file of a family.
@@ -46,14 +47,16 @@ impl<'s> Regions<'s> {
     /// Creates an output without files.
     ///
     /// Files are created in `out/FAMILY` as cells are appended. A region begins at each row of
-    /// `splits`.
+    /// `splits`. `is_cancelled` is asked while a file is written to its end.
     pub(super) const fn new(
         out: &'s Path,
         splits: &'s [Vec<u8>],
         options: WriterOptions,
         position: InputPosition,
+        is_cancelled: &'s dyn Fn() -> bool,
     ) -> Self {
-        Self { out, splits, options, families: BTreeMap::new(), cell_count: 0, position }
+        let families = BTreeMap::new();
+        Self { out, splits, options, families, cell_count: 0, position, is_cancelled }
     }
 
     /// Appends a cell, which must not sort before the last cell of its family.
@@ -81,6 +84,7 @@ impl<'s> Regions<'s> {
             )));
         }
         let files = RegionFiles::create(self.out, family, self.splits, self.options.clone())?;
+        let files = files.cancelled_if(self.is_cancelled);
         self.families.insert(family.to_vec(), Family { files, last: None });
         Ok(())
     }

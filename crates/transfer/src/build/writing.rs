@@ -83,15 +83,19 @@ impl Build<'_> {
         let output = OutputDirectory::create(out, force)?;
         let Sorted { cells, reading, writing } =
             self.sorting.sort(input, self.order, self.observer)?;
-        let mut regions = Regions::new(output.path(), splits, self.options.clone(), position);
+        let is_cancelled = || self.observer.is_cancelled();
+        // A write that was cancelled fails as one that the disk refuses.
+        let cause = |error| if is_cancelled() { Error::Cancelled } else { error };
+        let options = self.options.clone();
+        let mut regions = Regions::new(output.path(), splits, options, position, &is_cancelled);
         for cell in cells {
             check_cancelled(self.observer)?;
-            regions.append(cell?)?;
+            regions.append(cell?).map_err(cause)?;
             if let Some(writing) = &writing {
                 writing.advance(1);
             }
         }
-        let mut written = regions.finish()?;
+        let mut written = regions.finish().map_err(cause)?;
         drop((reading, writing));
         for file in &mut written.files {
             file.path = output.final_path(&file.path);

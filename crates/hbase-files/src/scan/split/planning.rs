@@ -37,7 +37,8 @@ impl Table {
     ///
     /// If the scan reads [logs](TableScan::with_logs), each split has the list of all logs, and reads those cells that
     /// its region and rows have. All splits expire cells by the same time. [`ReaderOptions`](sstable::ReaderOptions)
-    /// and logs that were [read before](TableScan::unflushed) do not come with a split to another process.
+    /// and logs that were [read before](TableScan::unflushed) do not come with a split to another process: there its
+    /// files are read with the default options, so without a shared block cache.
     ///
     /// ```no_run
     /// use std::path::Path;

@@ -62,6 +62,28 @@ impl ScanSplit {
         })
     }
 
+    /// Returns the part of the split with the rows from `start` until before `stop`, or to its end.
+    ///
+    /// `None` if the split has none of them. Reads no file, so [`estimated_bytes`](Self::estimated_bytes) stays the same.
+    pub fn within(&self, start: &[u8], stop: Option<&[u8]>) -> Option<Self> {
+        let order = self.order();
+        let (mut first, mut end) = (self.start(), self.stop());
+        if order.compare_rows(start, &first).is_gt() {
+            first = start.to_vec();
+        }
+        if let Some(stop) = stop
+            && end.as_ref().is_none_or(|end| order.compare_rows(stop, end).is_lt())
+        {
+            end = Some(stop.to_vec());
+        }
+        if end.as_ref().is_some_and(|end| order.compare_rows(&first, end).is_ge()) {
+            return None;
+        }
+        let mut scan = self.scan.clone();
+        (scan.start, scan.stop) = (Some(first), end);
+        Some(Self { scan, ..self.clone() })
+    }
+
     /// Returns the region; `None` for an HFile.
     pub fn region(&self) -> Option<&Region> {
         match &self.source {

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import bisect
 import json
 import os
 import time
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 import pyarrow
 from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import BinaryType, StringType, StructType
 
-from .._hfile import Split
+from .._hfile import HFile, Source, Split, Table
 from ._options import Options, local_path
 from ._ranges import ALL, ReadRange, intersection, with_prefix
 from ._schema import ROW, Layout
@@ -55,9 +56,7 @@ class HFileReader(DataSourceReader):
         parts: list[list[Split]] = []
         for opened in self._sources.open(self._layout, self._arguments):
             with opened.source as source:
-                for rows in self._rows:
-                    splits = source.splits(start=rows.start, stop=rows.stop, **opened.arguments)
-                    parts.extend([split] for split in splits)
+                parts.extend([split] for split in _splits(source, self._rows, opened.arguments))
         if len(self._rows) > _TASKS_OF_ROWS:
             size = -(-len(parts) // _TASKS_OF_ROWS)
             grouped = (parts[first : first + size] for first in range(0, len(parts), size))
@@ -80,6 +79,7 @@ class HFileReader(DataSourceReader):
     def _counted(self, splits: list[Split], directory: str) -> Iterator[pyarrow.RecordBatch]:
         """Returns the same batches, and writes counters at their end."""
         rows, blocks, bad_values, seconds = 0, 0, 0, 0.0
+        far_before = self._layout.far_times
         began = time.thread_time()
         for split in splits:
             scan = split.scan()
@@ -96,7 +96,7 @@ class HFileReader(DataSourceReader):
             "splits": len(splits),
             "rows": rows,
             "data_blocks": blocks,
-            "bad_values": bad_values,
+            "bad_values": bad_values + self._layout.far_times - far_before,
             "cpu_seconds": seconds,
         }
         _write_counters(directory, counters)
@@ -119,6 +119,45 @@ class PushingReader(HFileReader):
                 if allowed is not None:
                     self._rows = intersection(self._rows, allowed)
         return filters
+
+
+class _RowsOfRegion(NamedTuple):
+    """A region, and ranges of its rows that are read."""
+
+    start: bytes
+    stop: Optional[bytes]
+    rows: list[ReadRange]
+
+
+def _splits(source: Source, rows: list[ReadRange], arguments: dict[str, Any]) -> Iterator[Split]:
+    """Returns the splits of a source for some ranges of rows."""
+    if len(rows) == 1:
+        yield from source.splits(start=rows[0].start, stop=rows[0].stop, **arguments)
+        return
+    # Several ranges are rows of an IN list, for which regions need not be divided. Each region is planned once.
+    arguments = {**arguments, "target_bytes": None}
+    for region in _by_region(source, rows):
+        for split in source.splits(start=region.start, stop=region.stop, **arguments):
+            yield from split.within(region.rows)
+
+
+def _by_region(source: Source, rows: list[ReadRange]) -> list[_RowsOfRegion]:
+    """Returns the regions that can have the rows, each of which is in one; an HFile counts as a region."""
+    if isinstance(source, HFile):
+        first, last = source.first_row or b"", source.last_row or b""
+        inside = [keys for keys in rows if first <= keys.start <= last]
+        return [_RowsOfRegion(b"", None, inside)] if inside else []
+    assert isinstance(source, Table), "a source of frames"
+    regions = sorted(source.regions, key=lambda region: region.start_key)
+    starts = [region.start_key for region in regions]
+    found: dict[int, list[ReadRange]] = {}
+    for keys in rows:
+        at = max(bisect.bisect_right(starts, keys.start) - 1, 0)
+        found.setdefault(at, []).append(keys)
+    return [
+        _RowsOfRegion(regions[at].start_key, regions[at].end_key or None, inside)
+        for at, inside in found.items()
+    ]
 
 
 def _arguments(options: Options, layout: Layout) -> dict[str, Any]:

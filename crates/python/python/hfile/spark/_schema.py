@@ -71,6 +71,8 @@ class Layout:
     def __init__(self, schema: StructType, *, bad_as_null: bool = False) -> None:
         self._fields = list(schema.fields)
         self._bad_as_null = bad_as_null
+        #: How many times became null because Spark has none that far.
+        self.far_times = 0
         self.has_columns = any(":" in field.name for field in self._fields)
         if not self.has_columns:
             _check_cells(self._fields)
@@ -130,6 +132,7 @@ class Layout:
                 row = batch.column(0)[at].as_py()
                 shown = escape(row) if isinstance(row, bytes) else row
                 raise ValueError(f"row {shown}, {name}: {millis[at]} ms are beyond the times of Spark")
+            self.far_times += pyarrow.compute.sum(is_far).as_py()
             array = pyarrow.compute.if_else(is_far, pyarrow.scalar(None, array.type), array)
         return array.cast(kind)
 

@@ -115,12 +115,13 @@ class _File(NamedTuple):
 
 def _paths(path: str) -> list[str]:
     """Returns a file, or all files in a directory and below."""
-    if not os.path.isdir(path):
-        return [path]
-    # The path can be that of a family in the directory of a job.
-    parent = os.path.dirname(os.path.abspath(path))
+    # The path can be that of a family in the directory of a job, or of one of its files.
+    family = path if os.path.isdir(path) else os.path.dirname(path)
+    parent = os.path.dirname(os.path.abspath(family))
     if os.path.lexists(os.path.join(parent, COMMITTING)):
         raise _not_whole(parent, COMMITTING)
+    if not os.path.isdir(path):
+        return [path]
     found = []
     for directory, names, files in os.walk(path, onerror=_raise):
         if COMMITTING in files:

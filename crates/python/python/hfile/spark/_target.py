@@ -9,11 +9,14 @@
     TARGET/_temporary/JOB/old/FAMILY              what a job replaces, until it has committed
 
 All attempts of tasks write below ``_temporary``. The commit, on the driver, moves the files of those that Spark chose.
-The directory is whole if, and only if, it has ``_SUCCESS``. ``_committing`` keeps two jobs from committing at a time.
+The directory is whole if, and only if, it has ``_SUCCESS``. ``_committing`` keeps two jobs from committing at a time:
+its job holds a lock on it, which the system releases when the process dies. Mode overwrite replaces the one of a job
+that died.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
@@ -68,7 +71,7 @@ class Target:
             if move.family in RESERVED:
                 raise ValueError(f"a family named {move.family} cannot be written: {self.path} has a file of that name")
             self._check_is_whole(move)
-        self._lock()
+        lock = self._lock()
         try:
             self._change(moves)
         except OSError as error:
@@ -76,6 +79,8 @@ class Target:
                 f"{self.path}: the commit stopped after it had begun: {error}; files that were not moved are in "
                 f"{self._job}, and those of mode overwrite that they replace in {os.path.join(self._job, 'old')}"
             ) from error
+        finally:
+            os.close(lock)
         self._remove_job()
         if self._overwrite:
             for other in self._other_jobs():
@@ -91,20 +96,44 @@ class Target:
             self._remove_job()
             _remove_empty(os.path.join(self.path, TEMPORARY))
 
-    def _lock(self) -> None:
-        """Makes the file that says that this job commits."""
-        lock = os.path.join(self.path, COMMITTING)
-        if self._overwrite:
-            _remove_file(lock)
+    def _lock(self) -> int:
+        """Makes the file that says that this job commits. Returns its descriptor, which holds the lock until it is closed."""
+        path = os.path.join(self.path, COMMITTING)
+        while True:
+            try:
+                lock, is_new = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666), True
+            except FileExistsError:
+                if not self._overwrite:
+                    raise self._is_locked() from None
+                lock, is_new = os.open(path, os.O_CREAT | os.O_RDWR, 0o666), False
+            try:
+                self._lock_file(lock, is_new)
+                # Unless the job that had it has removed it meanwhile.
+                if _is_at(lock, path):
+                    os.truncate(lock, 0)
+                    os.write(lock, self._name.encode())
+                    os.fsync(lock)
+                    _sync(self.path)
+                    return lock
+            except BaseException:
+                os.close(lock)
+                raise
+            os.close(lock)
+
+    def _lock_file(self, lock: int, is_new: bool) -> None:
+        """Takes the lock, which a job has while it commits."""
         try:
-            descriptor = os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
-        except FileExistsError:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
             raise self._is_locked() from None
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(self._name)
-            file.flush()
-            os.fsync(file.fileno())
-        _sync(self.path)
+        except OSError as error:
+            # On a file system without locks, only one job can make the file.
+            if not is_new:
+                path = os.path.join(self.path, COMMITTING)
+                raise OSError(
+                    f"{path} cannot be locked: {error}; so nobody knows whether the job {self._locked_by()} still "
+                    "commits; if it does not, remove this file and write again"
+                ) from error
 
     def _locked_by(self) -> str | None:
         """Returns the job that commits."""
@@ -117,7 +146,7 @@ class Target:
     def _is_locked(self) -> FileExistsError:
         return FileExistsError(
             f"{self.path} has {COMMITTING}: the job {self._locked_by()} commits there, or ended while it did; wait for "
-            'it, or remove the directory or use mode("overwrite"), which replaces its files'
+            'it; if it has ended, remove the directory or use mode("overwrite"), which replaces its files'
         )
 
     def _change(self, moves: list[Move]) -> None:
@@ -224,6 +253,14 @@ def _remove_file(path: str) -> None:
         os.unlink(path)
     except FileNotFoundError:
         pass
+
+
+def _is_at(descriptor: int, path: str) -> bool:
+    """Returns whether the open file is still that of the path."""
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
 
 
 def _sync(directory: str) -> None:

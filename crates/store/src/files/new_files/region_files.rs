@@ -9,6 +9,8 @@
 //! A region begins at each split row of the table. HBase also accepts a file that spans regions, but has
 //! to split it first.
 
+use std::fmt;
+use std::io;
 use std::iter::Peekable;
 use std::path::{Path, PathBuf};
 use std::slice;
@@ -31,7 +33,8 @@ pub struct RegionFiles<'s> {
     /// The split rows that no cell has reached.
     splits: Peekable<slice::Iter<'s, Vec<u8>>>,
     options: WriterOptions,
-    part: Option<OpenRegionFile>,
+    cancellation: Cancellation<'s>,
+    part: Option<OpenRegionFile<'s>>,
     files: Vec<RegionFile>,
 }
 
@@ -49,9 +52,20 @@ pub struct RegionFile {
 
 /// The file of the current region, which has a temporary name.
 #[derive(Debug)]
-struct OpenRegionFile {
+struct OpenRegionFile<'s> {
     place: PendingFile,
-    writer: Writer<Sink>,
+    writer: Writer<CancellableSink<'s>>,
+}
+
+/// Asked whether the files are still wanted.
+#[derive(Clone, Copy)]
+struct Cancellation<'s>(&'s dyn Fn() -> bool);
+
+/// A sink that fails once the file is not wanted any more.
+#[derive(Debug)]
+struct CancellableSink<'s> {
+    sink: Sink,
+    cancellation: Cancellation<'s>,
 }
 
 impl<'s> RegionFiles<'s> {
@@ -93,7 +107,18 @@ impl<'s> RegionFiles<'s> {
             return Err(Error::invalid(format!("{shown}: has files already; export elsewhere")));
         }
         let (family, splits) = (family.to_owned(), splits.iter().peekable());
-        Ok(Self { vfs, family, directory, splits, options, part: None, files: Vec::new() })
+        let cancellation = Cancellation(&|| false);
+        let (part, files) = (None, Vec::new());
+        Ok(Self { vfs, family, directory, splits, options, cancellation, part, files })
+    }
+
+    /// Asks `is_cancelled` before each write of about 1 MiB, and fails once it returns `true`.
+    ///
+    /// The end of a file is also written so: a caller that asks between cells does not cover its filters and index,
+    /// which can take seconds.
+    #[must_use]
+    pub fn cancelled_if(self, is_cancelled: &'s dyn Fn() -> bool) -> Self {
+        Self { cancellation: Cancellation(is_cancelled), ..self }
     }
 
     /// Appends a cell. Cells must be in ascending order.
@@ -115,6 +140,7 @@ impl<'s> RegionFiles<'s> {
             none => {
                 let (place, sink) = PendingFile::create_in(Arc::clone(&self.vfs), &self.directory)?;
                 let shown = FileName::new(format!("{}/{}", self.family, place.name()));
+                let sink = CancellableSink { sink, cancellation: self.cancellation };
                 let writer = Writer::new(sink, shown, self.options.clone())?;
                 none.insert(OpenRegionFile { place, writer })
             }
@@ -134,10 +160,29 @@ impl<'s> RegionFiles<'s> {
 
     fn finish_part(&mut self) -> Result<()> {
         let Some(OpenRegionFile { place, writer }) = self.part.take() else { return Ok(()) };
-        let (sink, summary) = writer.finish()?;
+        let (CancellableSink { sink, .. }, summary) = writer.finish()?;
         let (name, _) = place.finish(sink)?;
         let (family, path) = (self.family.clone(), self.directory.join(name));
         self.files.push(RegionFile { family, path, summary });
         Ok(())
+    }
+}
+
+impl fmt::Debug for Cancellation<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Cancellation")
+    }
+}
+
+impl io::Write for CancellableSink<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if (self.cancellation.0)() {
+            return Err(io::Error::other("cancelled"));
+        }
+        self.sink.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.sink.flush()
     }
 }
