@@ -332,9 +332,9 @@ fn of_transfer(error: &transfer::Error) -> Failure {
         Error::Cell { error, problem: transfer::CellProblem::Tags } => {
             Failure::invalid(format!("{error}; tags=True keeps tags"))
         }
-        Error::Cell { error, problem: transfer::CellProblem::OutOfOrder } => {
-            Failure::invalid(format!("{error}; sort=True sorts the rows"))
-        }
+        Error::Cell { error, problem: transfer::CellProblem::OutOfOrder } => Failure::invalid(
+            format!("{error}; sort the data, as sort=True and hfile.spark.for_bulk_load do"),
+        ),
         Error::File(error) | Error::Cell { error, .. } => error.into(),
         Error::Store(error) => error.into(),
         Error::Options(what) => Failure::invalid(argument_names(what)),

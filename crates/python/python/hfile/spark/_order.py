@@ -1,12 +1,9 @@
-"""The order of rows, in a task and between tasks."""
+"""The order of rows between tasks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
-
-import pyarrow
-import pyarrow.compute
 
 from ._text import escape
 
@@ -18,43 +15,6 @@ class WrittenRange(NamedTuple):
     first: bytes
     last: bytes
     task: str
-
-
-class OrderedBatches:
-    """Record batches, whose row keys must not descend.
-
-    An error while they are read is kept: a reader in between only hands on its text.
-    """
-
-    def __init__(self, batches: Iterable[pyarrow.RecordBatch], row: str) -> None:
-        self._batches = batches
-        self._row = row
-        self.error: BaseException | None = None
-
-    def __iter__(self) -> Iterator[pyarrow.RecordBatch]:
-        last: bytes | None = None
-        try:
-            for batch in self._batches:
-                last = self._check(batch, last)
-                yield batch
-        except Exception as error:
-            self.error = error
-            raise
-
-    def _check(self, batch: pyarrow.RecordBatch, last: bytes | None) -> bytes | None:
-        """Checks the rows of a batch and the last one before; returns its last row."""
-        # The writer refuses null.
-        keys = batch.column(self._row).drop_null()
-        if len(keys) == 0:
-            return last
-        first = _key(keys[0])
-        if last is not None and first < last:
-            raise _out_of_order(last, first)
-        descends = pyarrow.compute.less(keys[1:], keys[:-1])
-        if pyarrow.compute.any(descends).as_py():
-            place = descends.index(True).as_py()
-            raise _out_of_order(_key(keys[place]), _key(keys[place + 1]))
-        return _key(keys[-1])
 
 
 def check_no_overlap(ranges: Iterable[WrittenRange]) -> None:
@@ -70,18 +30,6 @@ def check_no_overlap(ranges: Iterable[WrittenRange]) -> None:
             if rows.last < last.last:
                 continue
         last = rows
-
-
-def _key(value: pyarrow.Scalar) -> bytes:
-    key = value.as_py()
-    return key.encode() if isinstance(key, str) else bytes(key)
-
-
-def _out_of_order(before: bytes, after: bytes) -> ValueError:
-    return ValueError(
-        f"row {escape(after)} comes after {escape(before)}, but the rows of a task must ascend; "
-        "hfile.spark.for_bulk_load sorts them"
-    )
 
 
 def _shown(rows: WrittenRange) -> str:

@@ -19,13 +19,11 @@ from pyspark.sql.types import BinaryType, StringType, StructType
 from .. import TableWarning, write_hfiles
 from .._tuples import WrittenFile
 from ._options import Options, local_path
-from ._order import OrderedBatches, WrittenRange, check_no_overlap
+from ._order import WrittenRange, check_no_overlap
 from ._target import Move, Target
 from ._text import parse_splits
 
 _SETTINGS = ("compression", "encoding", "bloom", "filter", "family")
-# A worker has other tasks, and the memory of the JVM beside it.
-_MEMORY = 128 << 20
 
 
 @dataclass
@@ -45,9 +43,8 @@ class HFileWriter(DataSourceArrowWriter):
         if not path:
             raise ValueError("save needs the path of a directory")
         self._arguments = _arguments(options)
-        self._row = self._arguments["row"] or "row"
         options.check_all_known()
-        _check_row(self._row, schema)
+        _check_row(self._arguments["row"] or "row", schema)
         self._target = Target(local_path(path), uuid.uuid4().hex, overwrite)
         for job in self._target.begin():
             warnings.warn(
@@ -68,17 +65,9 @@ class HFileWriter(DataSourceArrowWriter):
         first = next(iterator, None)
         if first is None:
             return Attempt(str(number), task, [])
-        batches = OrderedBatches(chain([first], iterator), self._row)
-        reader = pyarrow.RecordBatchReader.from_batches(first.schema, iter(batches))
+        reader = pyarrow.RecordBatchReader.from_batches(first.schema, chain([first], iterator))
         directory = self._target.attempt(number)
-        try:
-            written = write_hfiles(
-                reader, directory, temporary_directory=_spill_directory(), **self._arguments
-            )
-        except Exception:
-            if batches.error is not None:
-                raise batches.error from None
-            raise
+        written = write_hfiles(reader, directory, sort=False, **self._arguments)
         return Attempt(str(number), task, written.files)
 
     def commit(self, messages: list[Optional[WriterCommitMessage]]) -> None:
@@ -108,7 +97,7 @@ def _arguments(options: Options) -> dict[str, Any]:
     """Returns the arguments of ``write_hfiles``, which are those of all tasks."""
     now = int(time.time() * 1000)
     timestamp = options.text("timestamp")
-    memory, create_time = options.integer("memory"), options.integer("create_time")
+    create_time = options.integer("create_time")
     arguments: dict[str, Any] = dict(options.texts(_SETTINGS))
     arguments.update(
         row=options.text("row"),
@@ -117,7 +106,6 @@ def _arguments(options: Options) -> dict[str, Any]:
         splits=parse_splits(options.text("splits") or ""),
         tags=options.boolean("tags"),
         block_size=options.integer("block_size"),
-        memory=_MEMORY if memory is None else memory,
         # All tasks and their repetitions write the same cells.
         create_time=now if create_time is None else create_time,
     )
@@ -144,9 +132,3 @@ def _check_row(row: str, schema: StructType) -> None:
     kind = schema[row].dataType
     if not isinstance(kind, (BinaryType, StringType)):
         raise ValueError(f"column {row} has the type {kind.simpleString()}, but row keys must be string or binary")
-
-
-def _spill_directory() -> Optional[str]:
-    """Returns the directory in which Spark lets this worker write, if there is one."""
-    directory = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0]
-    return directory if os.path.isdir(directory) else None
