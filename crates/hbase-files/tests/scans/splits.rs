@@ -159,7 +159,6 @@ fn the_splits_of_an_hfile_have_its_cells() {
     assert!(most > 20 && halves > 0, "{most} splits, {halves} halves");
 }
 
-/// In the order of the table's rows, which of hbase:meta is not that of bytes.
 #[test]
 fn the_parts_of_splits_have_the_cells_of_their_rows() {
     let copy = RootCopy::new();
