@@ -1,6 +1,7 @@
 //! The splits of a scan, read from their bytes, together return each of its cells once, in its order.
 
 use std::fs;
+use std::iter;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -156,6 +157,32 @@ fn the_splits_of_an_hfile_have_its_cells() {
         }
     }
     assert!(most > 20 && halves > 0, "{most} splits, {halves} halves");
+}
+
+#[test]
+fn the_parts_of_splits_have_the_cells_of_their_rows() {
+    let copy = RootCopy::new();
+    let meta = (copy.table("hbase:meta"), scan().with_logs(true));
+    for (table, scan) in [(copy.snapshot("s4"), scan()), meta] {
+        let expected: Vec<Cell> =
+            table.scan(&scan).expect("sound").collect::<Result<_, _>>().expect("sound");
+        let mut cuts: Vec<&[u8]> = expected.iter().step_by(3).map(Cell::row).collect();
+        cuts.dedup();
+        let starts = iter::once(&b""[..]).chain(cuts.iter().copied());
+        let stops = cuts.iter().copied().map(Some).chain([None]);
+        let ranges: Vec<_> = starts.zip(stops).collect();
+        for target in [None, Some(6000)] {
+            let splits = table.splits(&scan, target).expect("sound").splits;
+            let of_range = |&(start, stop): &(&[u8], Option<&[u8]>)| -> Vec<ScanSplit> {
+                splits.iter().filter_map(|split| split.within(start, stop)).collect()
+            };
+            let parts: Vec<_> = ranges.iter().flat_map(of_range).collect();
+            let cells = |part| cells_of(sent(part).cells().expect("sound"));
+            let found: Vec<Cell> = parts.iter().flat_map(cells).collect();
+            assert!(found == expected, "{}: {} cells", table.name, found.len());
+            assert!(cuts.len() > 5 && parts.len() < ranges.len() + splits.len());
+        }
+    }
 }
 
 fn open(path: &Path) -> hbase_files::Result<StoreFileReader> {
