@@ -23,7 +23,7 @@ from ._order import OrderedBatches, WrittenRange, check_no_overlap
 from ._target import Move, Target
 from ._text import parse_splits
 
-_SETTINGS = ("compression", "encoding", "bloom", "filter", "family")
+_SETTINGS = ("compression", "encoding", "bloom", "filter", "family", "hbase_version")
 # A worker has other tasks, and the memory of the JVM beside it.
 _MEMORY = 128 << 20
 
