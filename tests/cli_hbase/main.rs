@@ -10,6 +10,8 @@ mod export;
 mod export_again;
 #[path = "../support/export.rs"]
 mod exports;
+mod filelist;
+mod filelist_judge;
 mod messages;
 mod root_judge;
 mod several;
