@@ -12,6 +12,8 @@ mod export_again;
 mod export_stopped;
 #[path = "../support/export.rs"]
 mod exports;
+mod filelist;
+mod filelist_judge;
 mod messages;
 mod root_judge;
 mod several;

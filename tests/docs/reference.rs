@@ -18,7 +18,7 @@ const fn of_command_line(section: &'static str, commands: &'static [&'static str
     Shown { page: COMMAND_LINE, section, commands }
 }
 
-const SHOWN: [Shown; 20] = [
+const SHOWN: [Shown; 21] = [
     of_command_line(
         "bench",
         &["hfile bench --json --rows 2000 --files 2 --gets 100 --filters none,ribbon"],
@@ -82,6 +82,14 @@ const SHOWN: [Shown; 20] = [
             "hfile table info --json --root rootdir t6",
             "truncate -s 100 rootdir/data/default/t1/40ab6300693e3f01d37da6c46414d9c8/f1/ae2f13309e3c4513a14a467a6e28783d",
             "hfile snapshot verify --json --root rootdir s2",
+        ],
+    ),
+    of_command_line(
+        "Lists of a store file tracker",
+        &[
+            "tar xzf tests/data/snapshots/rootdir.tar.gz",
+            "printf x | dd of=rootdir/data/default/t5/1bc192e1c1ff9049e743103c3534b32c/g/.filelist/f2 bs=1 seek=20 conv=notrunc status=none",
+            "hfile table filelist --json --root rootdir t5 --rebuild --output lists",
         ],
     ),
     of_command_line(

@@ -23,6 +23,7 @@
 //! |---------------------------------------------|-------------------------------------------|
 //! | a snapshot or a table, as HBase shows it    | [`RootDirectory`], [`Table::scan`], [`Table::get`] |
 //! | what is missing or damaged                  | [`Table::check`], the module [`verify`]   |
+//! | new lists for store file trackers           | the module [`rebuild`]                    |
 //! | single store files of any directory         | [`Listing`], [`StoreFileReader`]          |
 //! | the cells of one store file                 | [`StoreFileCells`]                        |
 //! | a part of a table in another process        | [`Table::splits`], [`ScanSplit`]          |
@@ -133,6 +134,7 @@
 mod error;
 mod message;
 mod names;
+pub mod rebuild;
 mod root;
 mod scan;
 mod snapshot;

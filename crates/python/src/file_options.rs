@@ -3,7 +3,9 @@
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use sstable::{BloomType, Compression, DataBlockEncoding, FilterOptions, Timestamp, WriterOptions};
+use sstable::{
+    BloomType, Compression, DataBlockEncoding, FilterOptions, HBaseVersion, Timestamp, WriterOptions,
+};
 
 /// The settings that a caller chose; the defaults are those of `hfile build`.
 pub(crate) struct FileOptions {
@@ -13,6 +15,7 @@ pub(crate) struct FileOptions {
     pub(crate) filter: Option<String>,
     pub(crate) block_size: Option<u32>,
     pub(crate) tags: bool,
+    pub(crate) hbase_version: Option<String>,
 }
 
 impl FileOptions {
@@ -49,6 +52,10 @@ impl FileOptions {
         }
         if let Some(size) = self.block_size {
             options = options.block_size(size);
+        }
+        if let Some(name) = &self.hbase_version {
+            let known = HBaseVersion::ALL.map(|version| (version.name(), version));
+            options = options.hbase_version(named("hbase_version", name, known)?);
         }
         options.check().map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok(options)

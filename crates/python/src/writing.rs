@@ -69,6 +69,8 @@ const DATA: &str = "data";
 /// :param family: the family of columns that name none.
 /// :param block_size: the bytes of a data block; 65,536 by default.
 /// :param tags: whether the cells of a scan keep their tags.
+/// :param hbase_version: the HBase whose bytes are written: "2.5" or "2.6", which records the longest cell; 2.5 by default.
+///     Both read both.
 /// :param skip_bad: skip rows with a bad value, and count them in ``bad_rows``, in place of an error.
 /// :param force: replace a directory that has HFiles by family, and nothing else.
 /// :returns: a :class:`hfile.Written`.
@@ -79,7 +81,7 @@ const DATA: &str = "data";
 #[pyo3(signature = (data, directory, *, row=None, columns=None, types=None, timestamp=None, splits=None,
     create_time=None, compression=None, encoding=None, bloom=None, filter=None, sort=true, memory=268_435_456,
     temporary_directory=None, row_type=None, row_separator=None, family=None, block_size=None, tags=false,
-    skip_bad=false, force=false))]
+    hbase_version=None, skip_bad=false, force=false))]
 pub(crate) fn write_hfiles<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyAny>,
@@ -102,11 +104,13 @@ pub(crate) fn write_hfiles<'py>(
     family: Option<String>,
     block_size: Option<u32>,
     tags: bool,
+    hbase_version: Option<String>,
     skip_bad: bool,
     force: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let now = Clock::system().now();
-    let file_options = FileOptions { compression, encoding, bloom, filter, block_size, tags };
+    let file_options =
+        FileOptions { compression, encoding, bloom, filter, block_size, tags, hbase_version };
     let options = file_options.writer_options(create_time.map_or(now, Timestamp::new))?;
     let splits: Vec<Vec<u8>> = splits.into_iter().flatten().map(|Bytes(split)| split).collect();
     check_splits(&splits)?;

@@ -108,8 +108,8 @@ def test_all_types_are_written_and_read_back(convert, tmp_path):
     assert os.listdir(tmp_path) == ["out"]
 
 
-@pytest.mark.parametrize("memory", [1 << 28, 2000], ids=["in memory", "in runs"])
-def test_the_bytes_are_those_of_hfile_build(memory, tmp_path):
+@pytest.mark.parametrize("memory, version", [(1 << 28, "2.5"), (2000, "2.6")], ids=["in memory", "in runs"])
+def test_the_bytes_are_those_of_hfile_build(memory, version, tmp_path):
     rows = 500
     ids = [f"row{number * 7 % rows:03}" for number in range(rows)]
     names = [f"user {number}" if number % 3 else None for number in range(rows)]
@@ -128,6 +128,7 @@ def test_the_bytes_are_those_of_hfile_build(memory, tmp_path):
         bloom="ROWCOL",
         filter="ribbon",
         block_size=1024,
+        hbase_version=version,
         memory=memory,
         temporary_directory=tmp_path,
     )
@@ -137,7 +138,7 @@ def test_the_bytes_are_those_of_hfile_build(memory, tmp_path):
     options = (
         "--row id --column name=info:name --column age=stats:age --type stats:age=int32 --null= --sort "
         f"--timestamp 0{NOW} --create-time {NOW} --splits row100,row400 --compression LZ4 --data-block-encoding FAST_DIFF "
-        "--bloom-type ROWCOL --filter ribbon --block-size 1024"
+        f"--bloom-type ROWCOL --filter ribbon --block-size 1024 --hbase-version {version}"
     )
     hfile_command("build", "--from", "csv", csv, *options.split(), "--output", tmp_path / "build")
     assert contents(tmp_path / "python") == contents(tmp_path / "build")
@@ -254,6 +255,7 @@ def test_split_points_divide_a_source(snapshot, root, tmp_path):
         ({"row": "id", "types": {"f:z": "int16"}}, ValueError, "types: no column maps to f:z"),
         ({"row": "id", "types": {"f:a": "int17"}}, ValueError, "unknown type 'int17'|unknown type \"int17\""),
         ({"row": "id", "splits": ["b", "a"]}, ValueError, "b does not sort before a"),
+        ({"row": "id", "hbase_version": "2.4"}, ValueError, 'unknown hbase_version "2.4"; known are 2.5, 2.6'),
         ({"row": "id", "compression": "zip"}, ValueError, 'unknown compression "zip"; known are NONE'),
         ({"row": "id", "filter": "bloom"}, ValueError, 'unknown filter "bloom"'),
         ({"row": "id", "timestamp": -5}, ValueError, "a time before 1970"),

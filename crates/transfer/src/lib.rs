@@ -78,7 +78,9 @@ pub use self::export::{
 pub use self::input::{Input, InputFormat, InputOptions, display_name, open_keys};
 pub use self::progress::{Extent, Observer, Phase, Warning};
 pub use self::sorted::{Sorting, cell_bytes};
-pub use self::temporary::{OutputFile, ScratchDirectory, before_unfinished, remove_unfinished};
+pub use self::temporary::{
+    OutputDirectory, OutputFile, ScratchDirectory, before_unfinished, remove_unfinished,
+};
 
 /// The examples of the README, as doctests.
 #[cfg(doctest)]

@@ -275,8 +275,8 @@ fn classify_directory_error(error: &hbase_files::Error) -> Option<Classification
         {
             class(
                 1,
-                "restore a sound copy of the tracker file; without it only HBase's logs tell which files of the family \
-                 are live; single files can be read by their own paths",
+                "restore a sound copy of the tracker file, or make one of the files that are there: hfile table filelist; \
+                 single files can be read by their own paths",
             )
         }
         hbase_files::Error::Damaged { .. } => class(

@@ -52,6 +52,19 @@ pub struct TrackedFile {
     pub reference: Option<Reference>,
 }
 
+/// The tracker files that a family has, before a new one replaces them.
+#[derive(Debug, Default)]
+pub(crate) struct PreviousLists {
+    /// The newest list that can be read.
+    pub(crate) newest: Option<TrackedFiles>,
+    /// The tracker files that cannot be read, and why.
+    pub(crate) unread: Vec<Warning>,
+    /// The greatest timestamp of a list.
+    pub(crate) timestamp_max: u64,
+    /// The greatest time in the name of a tracker file; zero if none has one.
+    pub(crate) name_time_max: u64,
+}
+
 /// The message `StoreFileList` of HBase's `StoreFileTracker.proto`.
 #[derive(Clone, PartialEq, Message)]
 struct ListMessage {
@@ -78,6 +91,9 @@ struct FileMessage {
 impl TrackedFiles {
     /// The limit of HBase for a tracker file.
     const LEN_MAX: u64 = 16 << 20;
+
+    /// The bytes of a tracker file beside its message: the length and the checksum.
+    const FRAME_LEN: u64 = 8;
 
     /// The version of the lists that HBase writes. A list of a higher version means more.
     const VERSION: u64 = 1;
@@ -118,6 +134,60 @@ impl TrackedFiles {
             (None, Some(error)) => Err(error),
             (None, None) => Ok(None),
         }
+    }
+
+    /// Returns the bytes of a tracker file with this list, as HBase writes it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooMany`] if the file exceeds HBase's limit of 16 MiB.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let files = self.files.iter().map(|file| FileMessage {
+            name: Some(file.name.clone()),
+            size: Some(file.size),
+            reference: file.reference.as_ref().map(|reference| without_magic(reference.to_bytes())),
+        });
+        let list = ListMessage {
+            timestamp: Some(self.timestamp),
+            files: files.collect(),
+            version: Some(Self::VERSION),
+        };
+        let message = list.encode_to_vec();
+        let is_allowed = |len: &u32| u64::from(*len) <= Self::LEN_MAX - Self::FRAME_LEN;
+        let Some(len) = u32::try_from(message.len()).ok().filter(is_allowed) else {
+            let what = "exceeds 16 MiB, HBase's limit for a tracker file".to_owned();
+            return Err(Error::TooMany { path: self.path.clone(), what });
+        };
+        let checksum = crc_fast::crc32_iso_hdlc(&message).to_be_bytes();
+        Ok([&len.to_be_bytes()[..], &message, &checksum].concat())
+    }
+
+    /// Reads all tracker files of a family, also those that do not count.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read), but damaged and cut off files are in [`PreviousLists::unread`].
+    pub(crate) fn read_previous(tree: &dyn FileTree, family: &Path) -> Result<PreviousLists> {
+        let mut previous = PreviousLists::default();
+        let mut newest: Option<(u64, u64)> = None;
+        for TrackerFile { time, path, len } in TrackerFile::list(tree, family)? {
+            previous.name_time_max = previous.name_time_max.max(time);
+            let what = match Self::read_file(tree, &path, len) {
+                Ok(list) => {
+                    previous.timestamp_max = previous.timestamp_max.max(list.timestamp);
+                    if newest.is_none_or(|newest| newest < (time, list.timestamp)) {
+                        newest = Some((time, list.timestamp));
+                        previous.newest = Some(list);
+                    }
+                    continue;
+                }
+                Err(Stop::Ends) => "damaged tracker file: it is cut off".to_owned(),
+                Err(Stop::Error(Error::Damaged { what, .. })) => what,
+                Err(Stop::Error(error)) => return Err(error),
+            };
+            previous.unread.push(Warning::new(path, what));
+        }
+        Ok(previous)
     }
 
     /// Returns a warning for each tracker file that was passed over.
@@ -236,6 +306,11 @@ impl TrackedFile {
         let reference = reference.map_err(|_| "damaged tracker file: a reference is damaged")?;
         Ok(Self { name, size: message.size.unwrap_or_default(), reference })
     }
+}
+
+/// Returns the message of a reference file, without the magic before it.
+fn without_magic(bytes: Vec<u8>) -> Vec<u8> {
+    bytes.strip_prefix(b"PBUF").expect("a reference is written with its magic").to_vec()
 }
 
 /// Returns the time in the name of a tracker file, and 0 for `f1` and `f2`.

@@ -66,6 +66,28 @@ pub(crate) fn read_list(
     Ok(tracked)
 }
 
+/// Returns whether HBase reads the list of a family; `None` if the schema of its table does not say so.
+///
+/// # Errors
+///
+/// As [`read_list`], if the tracker is none of HBase's.
+pub(crate) fn reads_list(
+    schema: &TableSchema,
+    family: &[u8],
+    directory: &Path,
+) -> Result<Option<bool>> {
+    let tracker = Tracker::of(schema, family);
+    let tracker =
+        tracker.map_err(|what| Error::Unsupported { path: directory.to_owned(), what })?;
+    Ok(tracker.map(|tracker| tracker == Tracker::List))
+}
+
+/// Returns the engine that compacts the files of a family, if it is not the default one.
+pub(crate) fn other_store_engine(schema: &TableSchema, family: &[u8]) -> Option<String> {
+    const DEFAULT: &str = "org.apache.hadoop.hbase.regionserver.DefaultStoreEngine";
+    setting(schema, family, "hbase.hstore.engine.class").filter(|engine| engine != DEFAULT)
+}
+
 /// A store file tracker: what decides which files of a family count.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Tracker {

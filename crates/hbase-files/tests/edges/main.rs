@@ -8,6 +8,7 @@ pub(crate) mod made;
 mod ages;
 mod columns;
 mod logs;
+mod rebuild;
 mod regions;
 mod rows;
 mod states;

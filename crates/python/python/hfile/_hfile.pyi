@@ -101,6 +101,7 @@ def write_hfiles(
     family: str | None = None,
     block_size: int | None = None,
     tags: bool = False,
+    hbase_version: str | None = None,
     skip_bad: bool = False,
     force: bool = False,
 ) -> Written: ...

@@ -3,6 +3,7 @@
 use filter::Seed;
 
 use crate::counts::{show_count, show_number};
+use crate::file::file_info::LongestCell;
 use crate::file::filters::chunked_bloom::ChunkedBloom;
 use crate::file::open_file::OpenFile;
 use crate::{
@@ -27,6 +28,8 @@ pub(super) struct CellChecks {
     sequence_id_max: u64,
     delete_family_count: u64,
     earliest_put: Option<Timestamp>,
+    /// `None` unless the file info has an entry about it.
+    longest_cell: Option<LongestCell>,
     row_count: u64,
     bloom_key_count: u64,
     delete_family_rows: u64,
@@ -36,7 +39,10 @@ pub(super) struct CellChecks {
 
 impl CellChecks {
     pub(super) fn new(file: &OpenFile) -> Self {
-        Self { time_range: file.file_info.time_range(), ..Self::default() }
+        let keys = [FileInfo::BIGGEST_CELL_LEN, FileInfo::BIGGEST_CELL_KEY];
+        let has_longest = keys.into_iter().any(|key| file.file_info.value(key).is_some());
+        let longest_cell = has_longest.then(LongestCell::default);
+        Self { time_range: file.file_info.time_range(), longest_cell, ..Self::default() }
     }
 
     /// Checks the next cell against the previous ones, and asks the filters. Returns the problems.
@@ -88,6 +94,9 @@ impl CellChecks {
         self.value_bytes += cell.value.len() as u64;
         self.tags_len_max = self.tags_len_max.max(cell.tags.len());
         self.sequence_id_max = self.sequence_id_max.max(cell.sequence_id.get());
+        if let Some(longest) = &mut self.longest_cell {
+            longest.add(cell);
+        }
         if cell.cell_type.deletes_family() {
             self.delete_family_count += 1;
         }
@@ -151,6 +160,7 @@ impl CellChecks {
     pub(super) fn finish(&self, file: &OpenFile, bloom_bytes: u64) -> Vec<(BlockType, String)> {
         let mut problems = Vec::new();
         self.check_file_info(file, &mut problems);
+        self.check_longest_cell(file, &mut problems);
         self.check_filters(file, bloom_bytes, &mut problems);
         problems
     }
@@ -190,6 +200,33 @@ impl CellChecks {
         }
     }
 
+    /// Checks what HBase 2.6 and later say about the longest cell.
+    fn check_longest_cell(&self, file: &OpenFile, problems: &mut Vec<(BlockType, String)>) {
+        let Some(longest) = &self.longest_cell else { return };
+        let as_number = |bytes: &[u8]| match <[u8; 8]>::try_from(bytes) {
+            Ok(number) => i64::from_be_bytes(number).to_string(),
+            Err(_) => display_bytes(bytes),
+        };
+        let as_key = |bytes: &[u8]| {
+            KeyRef::parse(bytes).map_or_else(|| display_bytes(bytes), |key| display_key(&key))
+        };
+        let (len, shown): (_, [&dyn Fn(&[u8]) -> String; 2]) =
+            (longest.len.to_be_bytes(), [&as_number, &as_key]);
+        let expected = [
+            (FileInfo::BIGGEST_CELL_LEN, &len[..]),
+            (FileInfo::BIGGEST_CELL_KEY, &longest.flat_key),
+        ];
+        for ((key, expected), show) in expected.into_iter().zip(shown) {
+            let Some(stated) = file.file_info.value(key).filter(|stated| *stated != expected)
+            else {
+                continue;
+            };
+            let (key, stated, expected) = (crate::escape(key), show(stated), show(expected));
+            let what = format!("{key} is {stated} and should be {expected}");
+            problems.push((BlockType::FileInfo, what));
+        }
+    }
+
     fn check_filters(
         &self,
         file: &OpenFile,
@@ -220,6 +257,12 @@ impl CellChecks {
             problems.push((BlockType::GeneralBloomMeta, what));
         }
     }
+}
+
+/// Formats bytes that are not what they should be, shortened.
+fn display_bytes(bytes: &[u8]) -> String {
+    const LEN: usize = 40;
+    format!("{} bytes, {}", bytes.len(), crate::escape(bytes.get(..LEN).unwrap_or(bytes)))
 }
 
 /// Formats a key, shortened, because keys of hostile files can be as long as a block.

@@ -3,8 +3,8 @@ use filter::{ErrorRate, FilterKind, Seed, Sizing};
 
 use super::*;
 use crate::{
-    BloomType, CellRef, CellType, ChecksumType, FilterOptions, SequenceId, Timestamp, Trailer,
-    Writer, WriterOptions,
+    BloomType, CellRef, CellType, ChecksumType, FilterOptions, HBaseVersion, SequenceId, Timestamp,
+    Trailer, Writer, WriterOptions,
 };
 
 const FILES: [&[u8]; 5] = [
@@ -56,6 +56,36 @@ fn files_of_hbase_are_sound() {
         assert_eq!(found.problems, []);
         assert_eq!(found.blocks, headers(file).len() as u64);
     }
+}
+
+#[test]
+fn the_longest_cell_of_hbase_2_6_is_checked() {
+    let options = WriterOptions::default().hbase_version(HBaseVersion::V2_6);
+    let mut writer = Writer::new(Vec::new(), FileName::new("file"), options).unwrap();
+    for (row, value) in [("r1", &b"long"[..]), ("r2", b"as l"), ("r3", b"")] {
+        let cell = CellRef::put(row.as_bytes(), b"f", b"q", Timestamp::new(7), value);
+        writer.append(cell).unwrap();
+    }
+    let (file, _) = writer.finish().unwrap();
+    assert_eq!(check(file.clone()).problems, []);
+    let (at, header) = block(&file, BlockType::FileInfo, 0);
+    let problems = |key: &str, offset: usize, byte: u8| {
+        let change = |block: &mut [u8]| {
+            let start = block.windows(key.len()).position(|window| window == key.as_bytes());
+            block[start.unwrap() + key.len() + offset] = byte;
+        };
+        let found = check(changed(&file, at, &header, change));
+        found.problems.into_iter().map(|damage| damage.what).collect::<Vec<_>>()
+    };
+    // A tag and the length of the value come before it.
+    let len = problems("hfile.LEN_OF_BIGGEST_CELL", 2 + 7, 77);
+    assert_eq!(len, ["hfile.LEN_OF_BIGGEST_CELL is 77 and should be 32"]);
+    let row = 2 + 2;
+    let key = problems("hfile.KEY_OF_BIGGEST_CELL", row + 1, b'2');
+    let expected = "hfile.KEY_OF_BIGGEST_CELL is r2/f:q/7/Put and should be r1/f:q/7/Put";
+    assert_eq!(key, [expected]);
+    let no_key = problems("hfile.KEY_OF_BIGGEST_CELL", 2, 0x7f);
+    assert!(no_key[0].starts_with("hfile.KEY_OF_BIGGEST_CELL is 16 bytes, \\x7F"), "{no_key:?}");
 }
 
 /// Writes a file with a block for each of forty rows, named by `letter` and two digits.

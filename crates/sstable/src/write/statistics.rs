@@ -3,6 +3,7 @@
 use std::time::SystemTime;
 
 use crate::FileInfo;
+use crate::file::file_info::LongestCell;
 use crate::{
     BloomType, CellRef, CellType, DataBlockEncoding, HBaseVersion, Timestamp, WriterOptions,
 };
@@ -21,14 +22,6 @@ pub(super) struct Statistics {
     delete_family_count: u64,
     /// `None` unless HBase 2.6's entries are written.
     longest_cell: Option<LongestCell>,
-}
-
-/// The first of the longest cells, as HBase 2.6 records it.
-#[derive(Debug, Default)]
-struct LongestCell {
-    /// Its length as HBase estimates it; see [`serialized_len`].
-    len: u64,
-    flat_key: Vec<u8>,
 }
 
 impl Statistics {
@@ -125,26 +118,6 @@ impl Statistics {
         put(FileInfo::TIMERANGE, range.as_flattened());
         put(FileInfo::EARLIEST_PUT_TS, &self.earliest_put.to_be_bytes());
     }
-}
-
-impl LongestCell {
-    fn add(&mut self, cell: &CellRef<'_>) {
-        let len = serialized_len(cell);
-        if len > self.len {
-            self.len = len;
-            self.flat_key.clear();
-            cell.key().write_flat(&mut self.flat_key);
-        }
-    }
-}
-
-/// Returns the length of a cell in a message of HBase: its own length, those of its parts, and tags.
-///
-/// HBase: `PrivateCellUtil.estimatedSerializedSizeOf`.
-fn serialized_len(cell: &CellRef<'_>) -> u64 {
-    const LENGTHS: usize = 4 + 4 + 4;
-    let tags = if cell.tags.is_empty() { 0 } else { 2 + cell.tags.len() };
-    (LENGTHS + cell.key().flat_len() + cell.value.len() + tags) as u64
 }
 
 /// Adds the entries that a store sets, which callers may override.

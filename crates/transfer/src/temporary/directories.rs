@@ -3,7 +3,7 @@
 //! An output directory is filled under a temporary name beside its destination, then renamed.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use sstable::{Reader, ReaderOptions, check_family_name};
@@ -15,13 +15,23 @@ use super::output::{
 use crate::error::{Doing, Error, Result};
 
 /// An output directory that appears at its destination when all its files are complete.
-pub(crate) struct OutputDirectory {
+#[derive(Debug)]
+pub struct OutputDirectory {
     temporary: ScratchDirectory,
     destination: PathBuf,
     replaces: bool,
 }
 
 impl OutputDirectory {
+    /// Creates the output for `destination`, which must be missing or an empty directory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] if it is not; [`Error::Io`] if its parent takes no directory.
+    pub fn new(destination: &Path) -> Result<Self> {
+        Self::create(destination, false)
+    }
+
     /// Creates the output for `destination`, which must be missing or an empty directory.
     ///
     /// With `force` it may also be a directory of a bulk load: with HFiles in directories of families, and
@@ -48,11 +58,33 @@ impl OutputDirectory {
         self.temporary.path_after_move(file, &self.destination)
     }
 
+    /// Writes a file and syncs it, with the directories that it needs.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`], also if the file is there already.
+    pub fn write_file(&self, relative: &Path, bytes: &[u8]) -> Result<()> {
+        let path = self.path().join(relative);
+        let directory = directory_of(&path);
+        let named = self.final_path(&path);
+        fs::create_dir_all(directory).doing("create its directory", &named)?;
+        let mut file = fs::File::create_new(&path).doing("create", &named)?;
+        file.write_all(bytes).and_then(|()| file.sync_all()).doing("write", &named)?;
+        for directory in directory.ancestors().take_while(|above| *above != self.path()) {
+            sync_directory(directory).doing("sync its directory", &named)?;
+        }
+        Ok(())
+    }
+
     /// Syncs the directory, renames it to its destination, and syncs the parent directory.
     ///
-    /// An empty directory at the destination is replaced; with `force`, also one of a bulk load. The caller
-    /// must have synced the files and subdirectories.
-    pub(crate) fn finish(self) -> Result<()> {
+    /// An empty directory at the destination is replaced; with `force`, also one of a bulk load. Files that
+    /// [`write_file`](Self::write_file) did not write, and their directories, must have been synced.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`], and [`Error::Refused`] if files were added to a directory that is to be replaced.
+    pub fn finish(self) -> Result<()> {
         sync_directory(self.path()).doing("sync", &self.destination)?;
         let replaced = if self.replaces { self.exchange()? } else { self.rename()? };
         sync_directory(directory_of(&self.destination))

@@ -9,8 +9,7 @@ mod directories;
 mod joining;
 mod output;
 
-pub(crate) use self::directories::OutputDirectory;
-pub use self::directories::ScratchDirectory;
+pub use self::directories::{OutputDirectory, ScratchDirectory};
 pub(crate) use self::joining::OutputDirectories;
 pub(crate) use self::output::TemporaryPath;
 pub use self::output::{OutputFile, before_unfinished, remove_unfinished};

@@ -63,6 +63,6 @@ impl<P: Places> Export<P> {
 
 /// Returns the directory of a table or a snapshot below the output: its name, with `=` in place of `:`,
 /// which HDFS does not allow in names.
-fn directory_name(name: &str) -> PathBuf {
+pub(super) fn directory_name(name: &str) -> PathBuf {
     name.replace(':', "=").into()
 }

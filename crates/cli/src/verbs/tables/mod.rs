@@ -6,12 +6,14 @@
 //! several              runs a verb for one, several or all
 //! list, info, describe, verify, scan, get, export    one module per verb
 //! line                 a table or snapshot as one line of `ls` and `info`
+//! filelist             makes new lists of store file trackers
 //! contents             regions, families and files as `info` reports them
 //! ```
 
 mod contents;
 mod describe;
 mod export;
+mod filelist;
 mod get;
 mod info;
 mod line;

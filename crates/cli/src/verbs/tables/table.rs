@@ -2,6 +2,7 @@
 
 use super::describe::Describe;
 use super::export::Export;
+use super::filelist::FileList;
 use super::get::Get;
 use super::info::Info;
 use super::list::ListTables;
@@ -125,5 +126,24 @@ the tables of the namespace hbase.
 Exit status: 0 all written, 1 a file is damaged, or --skip-damaged left cells out, 2 wrong usage, 3 a file is
 missing, or could not be read or written.")]
         Export(Box<WithReadingOptions<Export<ReadTablePlaces>>>).applied().run(),
+        /// Make new lists of live files for a table with the file-based store file tracker
+        #[command(after_help = "\
+Examples:
+  hfile table filelist --root hbase users
+  hfile table filelist --root hbase users --rebuild --output lists
+  hfile table filelist --root hbase users --rebuild --output lists --leave-out REGION/FAMILY/FILE
+
+For a table whose lists in FAMILY/.filelist are lost or damaged, so that HBase does not open its regions. Decides
+for each file in the directories of the families whether it counts: HFiles whose trailer and file info can be
+read, references and links to files that are there. Left out are files without bytes or with other names, files
+that a compaction replaced, and files that a readable newest list does not have. Without --rebuild, only prints.
+
+Writes OUTPUT/REGION/FAMILY/.filelist/f1 or, if the old lists have times in their names, f1.TIME; with several
+tables, below OUTPUT/TABLE or OUTPUT/NAMESPACE=TABLE. Nothing in the root directory changes: disable the table or
+stop HBase, move each old .filelist away, and copy the new one into its place. Writes nothing if a file is
+UNDECIDED: damaged, missing from a readable list, or of two compactions with common inputs.
+Exit status: 0 all files decided, 1 some undecided, or the table is damaged, 2 wrong usage, 3 could not read or
+write.")]
+        Filelist(FileList).run(),
     }
 }

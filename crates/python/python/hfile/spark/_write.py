@@ -23,7 +23,7 @@ from ._order import WrittenRange, check_no_overlap
 from ._target import Move, Target
 from ._text import parse_splits
 
-_SETTINGS = ("compression", "encoding", "bloom", "filter", "family")
+_SETTINGS = ("compression", "encoding", "bloom", "filter", "family", "hbase_version")
 
 
 @dataclass

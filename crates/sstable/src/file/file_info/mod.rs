@@ -4,8 +4,10 @@
 //! HBase: `HFileInfo`, `HStoreFile`.
 
 mod entries;
+mod longest_cell;
 mod stored;
 mod values;
 
 pub use self::entries::{FileInfo, TimeRange};
+pub(crate) use self::longest_cell::LongestCell;
 pub use self::values::FileInfoValue;

@@ -1,0 +1,256 @@
+//! `hfile table filelist`: makes new lists for store file trackers from the files that are there.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use hbase_files::TableName;
+use hbase_files::rebuild::{
+    DecidedFile, FileDecision, FileKind, ListRebuild, RebuiltList, RebuiltLists,
+};
+use serde::Serialize;
+use store::Clock;
+use transfer::OutputDirectory;
+
+use super::export::directory_name;
+use super::place::Root;
+use crate::failure::{Answer, refuse};
+use crate::text::output::{Report, ReportFormat};
+use crate::text::printable::as_line;
+use crate::text::size_text::{show_count, show_number};
+use crate::text::stderr::print_message;
+use crate::text::warnings::print_warnings;
+
+// The doc comment and the examples are those of the noun, `table.rs`.
+#[derive(clap::Args)]
+pub(crate) struct FileList {
+    #[command(flatten)]
+    root: Root,
+    /// Names of the tables, with their namespaces unless that is default: NAMESPACE:TABLE
+    #[arg(value_name = "TABLE", required = true)]
+    names: Vec<String>,
+    /// Write the lists to --output
+    #[arg(long, requires = "output")]
+    rebuild: bool,
+    /// New or empty directory for the lists, outside of the root directory
+    #[arg(long, value_name = "DIR", requires = "rebuild", value_hint = clap::ValueHint::DirPath)]
+    output: Option<PathBuf>,
+    /// Leave out a file, such as a damaged one: its cells are lost; repeatable
+    #[arg(long, value_name = "REGION/FAMILY/FILE")]
+    leave_out: Vec<PathBuf>,
+    /// List a file that can be read although it would be left out or is undecided; repeatable
+    #[arg(long, value_name = "REGION/FAMILY/FILE")]
+    take: Vec<PathBuf>,
+    #[command(flatten)]
+    report_format: ReportFormat,
+}
+
+impl FileList {
+    /// Prints what was decided, and writes the lists if all is. The answer is negative if a file is undecided.
+    pub(super) fn run(self) -> anyhow::Result<Answer> {
+        if self.names.len() > 1 && !(self.leave_out.is_empty() && self.take.is_empty()) {
+            refuse!("--leave-out and --take name files of one table: give one TABLE");
+        }
+        let root = self.root.open()?;
+        if let Some(output) = &self.output {
+            check_is_outside(output, root.path())?;
+        }
+        let mut tables = Vec::new();
+        for name in &self.names {
+            let Ok(table) = name.parse::<TableName>() else {
+                refuse!("{name} is not the name of a table; write NAMESPACE:TABLE");
+            };
+            let lists = self.options().lists(&root, &table)?;
+            print_warnings(&lists.warnings);
+            tables.push((table, lists));
+        }
+        let is_decided =
+            tables.iter().flat_map(|(_, lists)| &lists.lists).all(RebuiltList::is_decided);
+        let output = self.output.as_deref().filter(|_| is_decided);
+        if let Some(output) = output {
+            self.write(&tables, output)?;
+        }
+        let mut answer = Answer::Positive;
+        for (table, lists) in &tables {
+            let written = output.map(|output| self.directory(table, output));
+            let report = ListsReport::new(table, lists, written.as_deref());
+            answer = answer.and(self.report_format.print(&report)?);
+        }
+        if self.rebuild && !is_decided {
+            print_message(format_args!(
+                "hfile: no list was written, because files are undecided\nnext: restore sound copies of them, or give \
+                 each as --leave-out REGION/FAMILY/FILE, without its cells, or as --take REGION/FAMILY/FILE"
+            ));
+        }
+        Ok(answer)
+    }
+
+    fn options(&self) -> ListRebuild {
+        let now = u64::try_from(Clock::system().now().get()).unwrap_or_default();
+        let options = self.leave_out.iter().fold(ListRebuild::new(now), ListRebuild::leave_out);
+        self.take.iter().fold(options, ListRebuild::take)
+    }
+
+    /// Returns the directory of the lists of a table.
+    fn directory(&self, table: &TableName, output: &Path) -> PathBuf {
+        match &self.names[..] {
+            [_] => output.to_owned(),
+            _ => output.join(directory_name(&table.to_string())),
+        }
+    }
+
+    fn write(&self, tables: &[(TableName, RebuiltLists)], output: &Path) -> anyhow::Result<()> {
+        let directory = OutputDirectory::new(output)?;
+        for (table, lists) in tables {
+            let below = self.directory(table, Path::new(""));
+            for list in &lists.lists {
+                directory.write_file(&below.join(list.path()), &list.to_bytes()?)?;
+            }
+        }
+        Ok(directory.finish()?)
+    }
+}
+
+/// Refuses an output in the root directory, in which nothing is to change.
+fn check_is_outside(output: &Path, root: &Path) -> anyhow::Result<()> {
+    // The output need not exist, nor its parents.
+    let mut above = output.ancestors().map(|above| match above {
+        empty if empty == Path::new("") => Path::new("."),
+        above => above,
+    });
+    let real = above.find_map(|above| above.canonicalize().ok());
+    if real.is_some_and(|real| real.starts_with(root)) {
+        refuse!(
+            "--output {} is in the root directory {}, in which this verb changes nothing; give another directory",
+            output.display(),
+            root.display()
+        );
+    }
+    Ok(())
+}
+
+#[derive(Serialize)]
+struct ListsReport {
+    schema: u32,
+    table: String,
+    ok: bool,
+    /// The directory in which the lists were written.
+    output: Option<String>,
+    lists: Vec<ListLine>,
+}
+
+#[derive(Serialize)]
+struct ListLine {
+    region: String,
+    family: String,
+    /// The path of the list below the directory of the table.
+    list: String,
+    timestamp: u64,
+    unread: Vec<UnreadList>,
+    files: Vec<FileLine>,
+}
+
+/// An old list that cannot be read.
+#[derive(Serialize)]
+struct UnreadList {
+    file: String,
+    what: String,
+}
+
+#[derive(Serialize)]
+struct FileLine {
+    file: String,
+    bytes: u64,
+    decision: &'static str,
+    why: Option<String>,
+}
+
+impl ListsReport {
+    fn new(table: &TableName, lists: &RebuiltLists, output: Option<&Path>) -> Self {
+        Self {
+            schema: 1,
+            table: table.to_string(),
+            ok: lists.lists.iter().all(RebuiltList::is_decided),
+            output: output.map(|output| output.display().to_string()),
+            lists: lists.lists.iter().map(ListLine::new).collect(),
+        }
+    }
+
+    /// Returns the number of files with a decision.
+    fn count(&self, is_counted: impl Fn(&str) -> bool) -> u64 {
+        let files = self.lists.iter().flat_map(|list| &list.files);
+        files.filter(|file| is_counted(file.decision)).count() as u64
+    }
+}
+
+impl ListLine {
+    fn new(list: &RebuiltList) -> Self {
+        let unread = list.unread.iter().map(|unread| UnreadList {
+            file: unread.path.display().to_string(),
+            what: unread.what.clone(),
+        });
+        Self {
+            region: list.region.to_string(),
+            family: list.family.clone(),
+            list: list.path().display().to_string(),
+            timestamp: list.timestamp,
+            unread: unread.collect(),
+            files: list.files.iter().map(FileLine::new).collect(),
+        }
+    }
+}
+
+const LEFT_OUT: &str = "left-out";
+const UNDECIDED: &str = "undecided";
+
+impl FileLine {
+    fn new(file: &DecidedFile) -> Self {
+        let (decision, why) = match &file.decision {
+            FileDecision::Taken(FileKind::HFile) => ("hfile", None),
+            FileDecision::Taken(FileKind::Reference) => ("reference", None),
+            FileDecision::Taken(FileKind::Link) => ("link", None),
+            FileDecision::LeftOut(why) => (LEFT_OUT, Some(why.clone())),
+            FileDecision::Undecided(why) => (UNDECIDED, Some(why.clone())),
+        };
+        Self { file: file.name.clone(), bytes: file.len, decision, why }
+    }
+}
+
+impl Report for ListsReport {
+    fn answer(&self) -> Answer {
+        Answer::from_bool(self.ok)
+    }
+
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        for list in &self.lists {
+            writeln!(out, "{}", as_line(&list.list))?;
+            for unread in &list.unread {
+                writeln!(out, "  old list   {}: {}", as_line(&unread.file), as_line(&unread.what))?;
+            }
+            for FileLine { file, bytes, decision, why } in &list.files {
+                let decision = match *decision {
+                    UNDECIDED => "UNDECIDED",
+                    LEFT_OUT => "left out",
+                    "hfile" => "HFile",
+                    link_or_reference => link_or_reference,
+                };
+                let bytes = show_number(*bytes, "byte");
+                writeln!(out, "  {decision:<9}  {}, {bytes}", as_line(file))?;
+                if let Some(why) = why {
+                    writeln!(out, "             {}", as_line(why))?;
+                }
+            }
+        }
+        let lists = show_number(self.lists.len() as u64, "list");
+        let files = show_number(self.count(|is| is != LEFT_OUT && is != UNDECIDED), "file");
+        let left_out = show_count(self.count(|is| is == LEFT_OUT));
+        write!(out, "table {}: {lists}, {files}, {left_out} left out", as_line(&self.table))?;
+        match self.count(|is| is == UNDECIDED) {
+            0 => {}
+            undecided => write!(out, ", {} UNDECIDED", show_count(undecided))?,
+        }
+        match &self.output {
+            Some(output) => writeln!(out, "; written to {}", as_line(output)),
+            None => writeln!(out),
+        }
+    }
+}

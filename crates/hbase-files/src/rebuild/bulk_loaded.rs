@@ -1,0 +1,104 @@
+//! Finds the copies that bulk loads leave in the directory of a family.
+//!
+//! HBase first copies a file that it loads into the directory of the family, under a name of its own, and then
+//! copies it once more, with the sequence id in the name: `NAME_SeqId_N_`. The first copy stays there. A list that
+//! has it would bring back its cells, which may have been deleted since.
+//!
+//! | a file without a sequence id                               | because                                     |
+//! |------------------------------------------------------------|---------------------------------------------|
+//! | is left out if a file `NAME_SeqId_N_` has the same bytes   | that one was loaded                         |
+//! | is undecided otherwise                                     | flushes and compactions write sequence ids; |
+//! |                                                            | the bulk load gave it none, or failed       |
+
+use std::path::{Path, PathBuf};
+
+use super::candidate::Candidate;
+use super::decision::FileDecision;
+use crate::table::root_paths::list_if_there;
+use crate::{Error, FileTree, ItemKind, Result, StoreFileName};
+
+/// A bulk-loaded file with a sequence id in its name.
+struct LoadedFile {
+    path: PathBuf,
+    len: u64,
+}
+
+/// Decides about files without sequence ids, which no list has.
+///
+/// # Errors
+///
+/// I/O errors.
+pub(super) fn apply(
+    tree: &dyn FileTree,
+    family: &Path,
+    archive: &Path,
+    is_listed: impl Fn(&str) -> bool,
+    files: &mut [Candidate],
+) -> Result<()> {
+    let mut loaded = None;
+    for file in files {
+        let is_without = file.taken_origin().is_some_and(|origin| origin.newest.is_none());
+        if !is_without || is_listed(&file.name) {
+            continue;
+        }
+        let loaded = match &loaded {
+            Some(loaded) => loaded,
+            None => loaded.insert(loaded_files(tree, [family, archive])?),
+        };
+        let path = family.join(&file.name);
+        let mut same = None;
+        for other in loaded.iter().filter(|other| other.len == file.len) {
+            if has_same_bytes(tree, &path, other)? {
+                same = Some(&other.path);
+                break;
+            }
+        }
+        file.decision = match same {
+            Some(same) => FileDecision::LeftOut(format!(
+                "a bulk load left it there: {} is the same file with a sequence id",
+                same.file_name().unwrap_or_default().display()
+            )),
+            None => FileDecision::Undecided(
+                "has no sequence id: it is of a bulk load that gave it none, or that did not finish"
+                    .to_owned(),
+            ),
+        };
+    }
+    Ok(())
+}
+
+/// Returns the files of directories that have a sequence id in their names.
+fn loaded_files(tree: &dyn FileTree, directories: [&Path; 2]) -> Result<Vec<LoadedFile>> {
+    let mut loaded = Vec::new();
+    for directory in directories {
+        for item in list_if_there(tree, directory)? {
+            let name = item.name().and_then(|name| name.parse::<StoreFileName>().ok());
+            let is_loaded = name.is_some_and(|name| name.bulk_load_sequence().is_some());
+            if let (true, ItemKind::File { len }) = (is_loaded, item.kind) {
+                loaded.push(LoadedFile { path: item.path, len });
+            }
+        }
+    }
+    Ok(loaded)
+}
+
+/// Returns whether a file has the bytes of a loaded file of the same length.
+fn has_same_bytes(tree: &dyn FileTree, path: &Path, loaded: &LoadedFile) -> Result<bool> {
+    const PART_LEN: u64 = 1 << 16;
+    let read = |path: &Path, at: u64, len: usize| {
+        let mut bytes = vec![0; len];
+        let source = tree.open(path).map_err(Error::io(path, "open it"))?;
+        source.read_exact_at(&mut bytes, at).map_err(Error::io(path, "read it"))?;
+        Ok::<_, Error>(bytes)
+    };
+    let mut at = 0;
+    while at < loaded.len {
+        let len = PART_LEN.min(loaded.len.saturating_sub(at));
+        let part = usize::try_from(len).expect("a part is small");
+        if read(path, at, part)? != read(&loaded.path, at, part)? {
+            return Ok(false);
+        }
+        at = at.saturating_add(len);
+    }
+    Ok(true)
+}

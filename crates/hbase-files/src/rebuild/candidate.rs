@@ -1,0 +1,151 @@
+//! The files in the directory of a family, each read as far as a list needs it.
+
+use std::collections::BTreeSet;
+
+use sstable::{FileInfo, FileInfoValue, FileName, ReaderOptions, error_line};
+
+use super::decision::{FileDecision, FileKind};
+use crate::names::other::{SkipReason, file_reason};
+use crate::{
+    EntryKind, Error, FileSequence, FileTree, Item, ItemKind, ListedFile, Location, Result,
+    StoreFileName, StoreFileReader,
+};
+
+/// A file of a family.
+#[derive(Debug)]
+pub(super) struct Candidate {
+    pub(super) name: String,
+    pub(super) len: u64,
+    pub(super) decision: FileDecision,
+    /// What the file says about its origin; `None` unless it is an HFile that can be read.
+    pub(super) origin: Option<Origin>,
+}
+
+/// What an HFile says about its origin.
+#[derive(Debug, Default)]
+pub(super) struct Origin {
+    /// The files that a compaction replaced by this one.
+    pub(super) inputs: BTreeSet<String>,
+    pub(super) is_major_compaction: bool,
+    pub(super) is_bulk_loaded: bool,
+    /// The sequence id up to which the file has writes.
+    pub(super) newest: Option<u64>,
+}
+
+impl Candidate {
+    /// Reads an entry of a family's directory; `None` for a directory that is no store file by its name.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors: a retry may help.
+    pub(super) fn read(tree: &dyn FileTree, item: Item) -> Result<Option<Self>> {
+        let name = item.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let parsed = item.name().and_then(|name| name.parse::<StoreFileName>().ok());
+        let undecided = |what: &str| FileDecision::Undecided(what.to_owned());
+        let (len, decision, origin) = match (item.kind, parsed) {
+            (ItemKind::File { len }, Some(parsed)) => {
+                let path = item.path;
+                let (decision, origin) =
+                    match read_store_file(tree, parsed, ListedPath { path, len }) {
+                        Ok(read) => (FileDecision::Taken(read.kind), read.origin),
+                        Err(Unread::Error(error)) => return Err(error),
+                        Err(Unread::Decided(decision)) => (decision, None),
+                    };
+                (len, decision, origin)
+            }
+            (ItemKind::File { len }, None) => {
+                let what = "has no name of a store file, so HBase does not read it".to_owned();
+                let decision = file_reason(&name).map(FileDecision::skipped);
+                (len, decision.unwrap_or(FileDecision::LeftOut(what)), None)
+            }
+            (_, Some(_)) => {
+                (0, undecided("has the name of a store file, and is no regular file"), None)
+            }
+            (ItemKind::Other, None) => (0, FileDecision::skipped(SkipReason::NotAFile), None),
+            (ItemKind::Directory | ItemKind::DirectoryLink, None) => return Ok(None),
+        };
+        Ok(Some(Self { name, len, decision, origin }))
+    }
+
+    /// Returns the origin of the file, if the list is to have it.
+    pub(super) fn taken_origin(&self) -> Option<&Origin> {
+        self.origin.as_ref().filter(|_| self.decision.is_taken())
+    }
+}
+
+/// A file in a directory.
+struct ListedPath {
+    path: std::path::PathBuf,
+    len: u64,
+}
+
+/// A store file that can be read.
+struct ReadFile {
+    kind: FileKind,
+    origin: Option<Origin>,
+}
+
+/// Why a store file was not read.
+enum Unread {
+    Decided(FileDecision),
+    Error(Error),
+}
+
+impl From<Error> for Unread {
+    fn from(error: Error) -> Self {
+        if error.is_loss() {
+            Self::Decided(FileDecision::Undecided(error_line(&error)))
+        } else {
+            Self::Error(error)
+        }
+    }
+}
+
+fn read_store_file(
+    tree: &dyn FileTree,
+    name: StoreFileName,
+    ListedPath { path, len }: ListedPath,
+) -> Result<ReadFile, Unread> {
+    let kind = match name {
+        StoreFileName::Link(link) if len == 0 => EntryKind::Link(link),
+        _ if len == 0 => return Err(Unread::Decided(FileDecision::skipped(SkipReason::Empty))),
+        StoreFileName::Link(_) => {
+            let what = "has the name of a link, which has no bytes, and has bytes".to_owned();
+            return Err(Unread::Decided(FileDecision::Undecided(what)));
+        }
+        StoreFileName::Reference(name) => EntryKind::Reference { name, stored: None },
+        StoreFileName::HFile(_) | StoreFileName::Mob(_) => {
+            let origin = Some(read_hfile(tree, &name, path)?);
+            return Ok(ReadFile { kind: FileKind::HFile, origin });
+        }
+    };
+    let is_link = matches!(kind, EntryKind::Link(_));
+    ListedFile { path, len, kind }.locate(tree)?;
+    let kind = if is_link { FileKind::Link } else { FileKind::Reference };
+    Ok(ReadFile { kind, origin: None })
+}
+
+fn read_hfile(
+    tree: &dyn FileTree,
+    name: &StoreFileName,
+    path: std::path::PathBuf,
+) -> Result<Origin> {
+    let shown = FileName::new(path.display().to_string());
+    let location = Location { path, half: None };
+    let reader = StoreFileReader::open(tree, &location, shown, ReaderOptions::default())?;
+    let info = reader.whole().file_info();
+    let inputs = match info.decoded(FileInfo::COMPACTION_EVENT) {
+        Some(FileInfoValue::Files(names)) => {
+            names.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect()
+        }
+        _ => BTreeSet::new(),
+    };
+    let is_bulk_loaded =
+        name.bulk_load_sequence().is_some() || info.value(FileInfo::BULKLOAD_TIMESTAMP).is_some();
+    Ok(Origin {
+        inputs,
+        is_major_compaction: info.is_major_compaction(),
+        is_bulk_loaded,
+        newest: FileSequence::of(Some(name), &reader).newest.map(sstable::SequenceId::get),
+    })
+}

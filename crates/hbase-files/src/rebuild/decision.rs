@@ -1,0 +1,61 @@
+//! What is decided about each file of a family.
+
+use std::fmt;
+
+use crate::SkipReason;
+
+/// A file of a family, and whether a new list has it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct DecidedFile {
+    /// The name.
+    pub name: String,
+    /// The length in bytes; zero if there is no such file.
+    pub len: u64,
+    /// The decision.
+    pub decision: FileDecision,
+}
+
+/// What is decided about a file.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum FileDecision {
+    /// The list has the file.
+    Taken(FileKind),
+    /// The list does not have the file; the text says why.
+    LeftOut(String),
+    /// The file can be neither taken nor left out without losing cells, or bringing back deleted ones; the
+    /// text says why. There is no list until the caller decides.
+    Undecided(String),
+}
+
+/// The kind of a file in a list.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum FileKind {
+    /// An HFile whose trailer and file info can be read.
+    HFile,
+    /// A reference to a half of a file that is there.
+    Reference,
+    /// A link to a file that is there.
+    Link,
+}
+
+impl fmt::Display for FileKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::HFile => "HFile",
+            Self::Reference => "reference",
+            Self::Link => "link",
+        })
+    }
+}
+
+impl FileDecision {
+    /// Leaves out a file that is no store file.
+    pub(super) fn skipped(reason: SkipReason) -> Self {
+        Self::LeftOut(reason.description().to_owned())
+    }
+
+    /// Returns whether the list has the file.
+    pub const fn is_taken(&self) -> bool {
+        matches!(self, Self::Taken(_))
+    }
+}

@@ -1,0 +1,243 @@
+//! Finds the files of a family that compactions replaced, and that would bring back deleted cells.
+//!
+//! HBase names the inputs of a compaction in the file that it writes (`COMPACTION_EVENT_KEY`), and leaves out
+//! these files when it opens the family. Files can stay in the directory after their removal from the list, and
+//! a compaction that failed at its end can leave a complete file that never was in the list.
+//!
+//! | a file is left out if                                        | because                                       |
+//! |--------------------------------------------------------------|-----------------------------------------------|
+//! | another file names it as an input                            | that file has its cells                       |
+//! | another file has all its inputs, and more                    | its compaction failed, and was repeated later |
+//! | its sequence id is not above that of a major compaction      | that one had all files of its time as inputs, |
+//! |                                                              | and dropped deleted cells with their markers  |
+//!
+//! These rules hold for the default engine, which writes one file for each compaction. With another one, such as
+//! stripes, cells of an input can be in a file that is lost, so that the caller has to decide.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::candidate::Candidate;
+use super::decision::FileDecision;
+
+/// The rules of a family, by the engine that compacts its files.
+pub(super) struct CompactionRules {
+    /// The engine, unless it is the default one.
+    pub(super) other_engine: Option<String>,
+}
+
+impl CompactionRules {
+    /// Leaves out the files that compactions replaced.
+    pub(super) fn apply(&self, files: &mut [Candidate]) {
+        self.leave_out(files, named_inputs(files));
+        self.leave_out(files, repeated_compactions(files));
+        self.leave_out(files, older_than_major_compaction(files));
+    }
+
+    fn leave_out(&self, files: &mut [Candidate], decided: BTreeMap<String, FileDecision>) {
+        for file in files {
+            let Some(decision) = decided.get(&file.name) else { continue };
+            file.decision = match (decision, &self.other_engine) {
+                (FileDecision::LeftOut(why), Some(engine)) => FileDecision::Undecided(format!(
+                    "{why}; but {engine} may have written other files with its cells"
+                )),
+                _ => decision.clone(),
+            };
+        }
+    }
+}
+
+/// Returns the decisions about files that others name as their inputs.
+///
+/// A file counts as replaced only if its cells are in a file that the list has: files that name each other
+/// replace nothing.
+fn named_inputs(files: &[Candidate]) -> BTreeMap<String, FileDecision> {
+    let taken: BTreeMap<&str, &Candidate> = files
+        .iter()
+        .filter(|file| file.decision.is_taken())
+        .map(|file| (&*file.name, file))
+        .collect();
+    let inputs = |file: &Candidate| -> Vec<String> {
+        let origin = file.taken_origin();
+        let inputs = origin.into_iter().flat_map(|origin| &origin.inputs);
+        inputs.filter(|input| **input != file.name).cloned().collect()
+    };
+    let named: BTreeSet<String> = taken.values().flat_map(|file| inputs(file)).collect();
+    let mut decided = BTreeMap::new();
+    let mut pending: Vec<&Candidate> =
+        taken.values().copied().filter(|file| !named.contains(&file.name)).collect();
+    while let Some(file) = pending.pop() {
+        for input in inputs(file) {
+            let Some(replaced) = taken.get(&*input) else { continue };
+            let why = format!("{} replaced it: a compaction had it as an input", file.name);
+            if decided.insert(input, FileDecision::LeftOut(why)).is_none() {
+                pending.push(replaced);
+            }
+        }
+    }
+    for name in named.iter().filter(|name| taken.contains_key(&***name)) {
+        let why = "files name each other as the inputs of compactions".to_owned();
+        decided.entry(name.clone()).or_insert(FileDecision::Undecided(why));
+    }
+    decided
+}
+
+/// Returns the decisions about files whose inputs are also those of another file.
+///
+/// Files with the same inputs can all count: they have the same cells, or each has a part.
+fn repeated_compactions(files: &[Candidate]) -> BTreeMap<String, FileDecision> {
+    let mut decided = BTreeMap::new();
+    let compacted = |file: &Candidate| file.taken_origin().map(|origin| origin.inputs.clone());
+    let compacted: Vec<(&str, BTreeSet<String>)> =
+        files.iter().filter_map(|file| Some((&*file.name, compacted(file)?))).collect();
+    for (name, inputs) in &compacted {
+        let others = compacted.iter().filter(|(_, other)| other != inputs);
+        for (other, other_inputs) in others.filter(|(_, other)| !other.is_disjoint(inputs)) {
+            let decision = if inputs.is_subset(other_inputs) {
+                FileDecision::LeftOut(format!(
+                    "{other} replaced it: its compaction had all inputs of this file, and more"
+                ))
+            } else if other_inputs.is_subset(inputs) {
+                continue;
+            } else {
+                let why = format!(
+                    "{other} is of a compaction that had some of its inputs: one of the two was never in the list"
+                );
+                FileDecision::Undecided(why)
+            };
+            // That a file is left out for sure counts before a doubt.
+            if matches!(decision, FileDecision::LeftOut(_)) || !decided.contains_key(*name) {
+                decided.insert((*name).to_owned(), decision);
+            }
+        }
+    }
+    decided
+}
+
+/// Returns the decisions about files that a major compaction must have had as inputs, by their sequence ids.
+fn older_than_major_compaction(files: &[Candidate]) -> BTreeMap<String, FileDecision> {
+    let major = files.iter().filter_map(|file| {
+        let origin = file.taken_origin().filter(|origin| origin.is_major_compaction)?;
+        Some((origin.newest?, &*file.name))
+    });
+    let Some((up_to, major)) = major.max() else { return BTreeMap::new() };
+    let mut decided = BTreeMap::new();
+    for file in files.iter().filter(|file| file.name != major) {
+        let Some(origin) = file.taken_origin() else { continue };
+        let Some(newest) = origin.newest.filter(|newest| *newest <= up_to) else { continue };
+        // Two files of one compaction have the same sequence id and the same inputs.
+        let is_its_twin = origin.is_major_compaction && newest == up_to;
+        if !origin.is_bulk_loaded && !is_its_twin {
+            let why = format!(
+                "{major} replaced it: a major compaction wrote that from all files up to sequence id {up_to}, and this one has writes up to {newest}"
+            );
+            decided.insert(file.name.clone(), FileDecision::LeftOut(why));
+        }
+    }
+    decided
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::candidate::Origin;
+    use super::super::decision::FileKind;
+    use super::*;
+
+    fn file(name: &str, newest: u64, inputs: &[&str]) -> Candidate {
+        let inputs = inputs.iter().map(|input| (*input).to_owned()).collect();
+        let origin = Origin { inputs, newest: Some(newest), ..Origin::default() };
+        Candidate {
+            name: name.to_owned(),
+            len: 1,
+            decision: FileDecision::Taken(FileKind::HFile),
+            origin: Some(origin),
+        }
+    }
+
+    fn major(mut file: Candidate) -> Candidate {
+        file.origin.as_mut().expect("an HFile").is_major_compaction = true;
+        file
+    }
+
+    fn bulk_loaded(mut file: Candidate) -> Candidate {
+        file.origin.as_mut().expect("an HFile").is_bulk_loaded = true;
+        file
+    }
+
+    /// Returns the files with a mark: `+` taken, `-` left out, `?` undecided.
+    fn decide(files: Vec<Candidate>, other_engine: Option<&str>) -> String {
+        let mut files = files;
+        CompactionRules { other_engine: other_engine.map(str::to_owned) }.apply(&mut files);
+        let mark = |file: &Candidate| match file.decision {
+            FileDecision::Taken(_) => '+',
+            FileDecision::LeftOut(_) => '-',
+            FileDecision::Undecided(_) => '?',
+        };
+        files
+            .iter()
+            .map(|file| format!("{}{}", mark(file), file.name))
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    #[test]
+    fn inputs_of_compactions_are_left_out_over_any_number_of_compactions() {
+        let files = || {
+            vec![
+                file("a", 1, &[]),
+                file("b", 2, &["a", "gone"]),
+                file("c", 3, &["b"]),
+                file("d", 4, &[]),
+            ]
+        };
+        assert_eq!(decide(files(), None), "-a -b +c +d");
+        let others = "?a ?b +c +d";
+        assert_eq!(decide(files(), Some("org.example.StripeStoreEngine")), others);
+    }
+
+    #[test]
+    fn files_that_name_each_other_replace_nothing() {
+        assert_eq!(
+            decide(vec![file("a", 1, &["b"]), file("b", 2, &["a"]), file("c", 3, &[])], None),
+            "?a ?b +c"
+        );
+        assert_eq!(decide(vec![file("a", 1, &["a"])], None), "+a");
+    }
+
+    #[test]
+    fn of_compactions_with_common_inputs_the_larger_one_counts() {
+        assert_eq!(
+            decide(vec![file("x", 2, &["a", "b"]), file("y", 3, &["a", "b", "c"])], None),
+            "-x +y"
+        );
+        assert_eq!(
+            decide(vec![file("x", 2, &["a", "b"]), file("y", 3, &["b", "c"])], None),
+            "?x ?y"
+        );
+        assert_eq!(decide(vec![file("x", 2, &["a"]), file("y", 2, &["a"])], None), "+x +y");
+        let three = vec![
+            file("x", 2, &["a", "b"]),
+            file("y", 3, &["b", "c"]),
+            file("z", 4, &["a", "b", "c"]),
+        ];
+        assert_eq!(decide(three, None), "-x -y +z");
+    }
+
+    #[test]
+    fn a_major_compaction_replaced_all_files_up_to_its_sequence_id() {
+        let files = vec![
+            file("a", 4, &[]),
+            file("b", 5, &[]),
+            file("c", 6, &[]),
+            bulk_loaded(file("d", 3, &[])),
+            major(file("m", 5, &["gone"])),
+        ];
+        assert_eq!(decide(files, None), "-a -b +c +d +m");
+        // Two files of the same compaction, and an older one.
+        let files = vec![
+            major(file("l", 3, &["x"])),
+            major(file("m", 5, &["y"])),
+            major(file("n", 5, &["y"])),
+        ];
+        assert_eq!(decide(files, None), "-l +m +n");
+    }
+}

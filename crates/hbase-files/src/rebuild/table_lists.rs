@@ -1,0 +1,342 @@
+//! New lists for the families of a table, one for each region.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::bulk_loaded;
+use super::candidate::Candidate;
+use super::decision::{DecidedFile, FileDecision, FileKind};
+use super::previous;
+use super::replaced::CompactionRules;
+use crate::names::RegionName;
+use crate::table::root_paths::{list_if_there, table_in};
+use crate::table::schema::is_family_name;
+use crate::table::tracker::{DIRECTORY, PreviousLists};
+use crate::table::tracker_setting::{other_store_engine, reads_list};
+use crate::{
+    Error, FileTree, Item, ItemKind, LeftOutReason, Result, RootDirectory, StoreFileName, Table,
+    TableName, TrackedFile, TrackedFiles, Warning,
+};
+
+/// How lists are made, and what the caller has decided about single files.
+///
+/// ```no_run
+/// use std::path::Path;
+/// use std::sync::Arc;
+///
+/// use hbase_files::rebuild::ListRebuild;
+/// use hbase_files::{LocalTree, RootDirectory};
+///
+/// let root = RootDirectory::open(Arc::new(LocalTree), Path::new("hbase"))?;
+/// let lists = ListRebuild::new(1_700_000_000_000).lists(&root, &"users".parse()?)?;
+/// for list in &lists.lists {
+///     println!("{}: {} files", list.path().display(), list.files.len());
+///     if list.is_decided() {
+///         let bytes = list.to_bytes()?; // To be written at that path, below the directory of the table.
+///     }
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct ListRebuild {
+    now: u64,
+    leave_out: BTreeSet<PathBuf>,
+    take: BTreeSet<PathBuf>,
+}
+
+/// The new lists of a table.
+#[derive(Debug)]
+pub struct RebuiltLists {
+    /// The lists, by ascending region and family.
+    pub lists: Vec<RebuiltList>,
+    /// What the files do not show for sure.
+    pub warnings: Vec<Warning>,
+}
+
+/// A new list of the files of a family of a region.
+#[derive(Debug)]
+pub struct RebuiltList {
+    /// The region.
+    pub region: RegionName,
+    /// The name of the family.
+    pub family: String,
+    /// The files, by ascending name.
+    pub files: Vec<DecidedFile>,
+    /// The tracker files that cannot be read, and why.
+    pub unread: Vec<Warning>,
+    /// The time of the list, in milliseconds since 1970: greater than those of the older lists.
+    pub timestamp: u64,
+    /// The time in the name of the tracker file, as HBase 2.6 and later name them; `None` for HBase 2.5.
+    name_time: Option<u64>,
+}
+
+impl ListRebuild {
+    /// Creates options with the time of the lists, in milliseconds since 1970.
+    pub const fn new(now: u64) -> Self {
+        Self { now, leave_out: BTreeSet::new(), take: BTreeSet::new() }
+    }
+
+    /// Leaves out a file, whatever it is: `REGION/FAMILY/FILE`. Default: none.
+    pub fn leave_out(mut self, file: impl Into<PathBuf>) -> Self {
+        self.leave_out.insert(file.into());
+        self
+    }
+
+    /// Takes a file that can be read, though a compaction or a list says that it does not count:
+    /// `REGION/FAMILY/FILE`. Default: none.
+    pub fn take(mut self, file: impl Into<PathBuf>) -> Self {
+        self.take.insert(file.into());
+        self
+    }
+
+    /// Decides which files the lists of a table have. Writes nothing.
+    ///
+    /// There is a list for each region with a directory, also for a region that was split or merged, and for
+    /// each of its families with a directory.
+    ///
+    /// # Errors
+    ///
+    /// As [`RootDirectory::table`], and [`Error::NotFound`] if the table has no file-based store file
+    /// tracker, or a file is not there that the caller has decided about; [`Error::Unsupported`] if a newer
+    /// version of HBase wrote a list; [`Error::Io`].
+    pub fn lists(&self, root: &RootDirectory, name: &TableName) -> Result<RebuiltLists> {
+        let table = root.table(name)?;
+        let tree = &**table.tree();
+        let mut lists = RebuiltLists { lists: Vec::new(), warnings: Vec::new() };
+        let families = self.families(&table, &mut lists.warnings)?;
+        let mut unused: BTreeSet<&PathBuf> = self.leave_out.union(&self.take).collect();
+        let mut references = BTreeSet::new();
+        for (region, directory) in regions(tree, &table.path)? {
+            for family in &families {
+                let path = directory.join(family);
+                if tree.find(&path).map_err(Error::io(&path, "find it"))?.is_none() {
+                    continue;
+                }
+                let place = FamilyPlace { table: &table, region: &region, family, path };
+                let list = self.list(&place, &mut references)?;
+                unused.retain(|file| !list.has(file));
+                lists.lists.push(list);
+            }
+            warn_of_other_families(tree, &table, &directory, &mut lists.warnings)?;
+        }
+        if let Some(file) = unused.first() {
+            let what =
+                format!("has no file {}, for which the options say what to do", file.display());
+            return Err(Error::NotFound { path: table.path.clone(), what });
+        }
+        lists.warnings.extend(unreferenced(&table, &lists.lists, &references));
+        Ok(lists)
+    }
+
+    /// Returns the families whose lists HBase reads.
+    fn families(&self, table: &Table, warnings: &mut Vec<Warning>) -> Result<Vec<String>> {
+        let (mut families, mut is_set) = (Vec::new(), true);
+        for family in &table.schema.families {
+            match reads_list(&table.schema, &family.name, &table.path)? {
+                Some(false) => continue,
+                Some(true) => {}
+                None => is_set = false,
+            }
+            families.push(String::from_utf8_lossy(&family.name).into_owned());
+        }
+        if families.is_empty() {
+            let what = "has no file-based store file tracker: HBase reads the directories of the families, and no lists".to_owned();
+            return Err(Error::NotFound { path: table.path.clone(), what });
+        }
+        if !is_set {
+            let what = "does not set its store file tracker, so the configuration of HBase decides whether the lists count";
+            warnings.push(Warning::new(&table.path, what));
+        }
+        Ok(families)
+    }
+
+    fn list(
+        &self,
+        place: &FamilyPlace<'_>,
+        references: &mut BTreeSet<String>,
+    ) -> Result<RebuiltList> {
+        let FamilyPlace { table, region, family, path } = place;
+        let tree = &**table.tree();
+        let mut files = Vec::new();
+        for item in list_if_there(tree, path)? {
+            files.extend(Candidate::read(tree, item)?);
+        }
+        files.sort_by(|one, other| one.name.cmp(&other.name));
+        let of_family = Path::new(region.as_str()).join(family);
+        let decide = |files: &mut Vec<Candidate>,
+                      chosen: &BTreeSet<PathBuf>,
+                      decision: &dyn Fn(&Candidate) -> FileDecision| {
+            for file in files.iter_mut().filter(|file| chosen.contains(&of_family.join(&file.name)))
+            {
+                file.decision = decision(file);
+            }
+        };
+        let leave_out = |_: &Candidate| FileDecision::LeftOut("as the options say".to_owned());
+        decide(&mut files, &self.leave_out, &leave_out);
+        let readable: BTreeMap<String, FileKind> = files.iter().filter_map(kind_if_taken).collect();
+        let other_engine = other_store_engine(&table.schema, family.as_bytes());
+        CompactionRules { other_engine }.apply(&mut files);
+        let previous = TrackedFiles::read_previous(tree, path)?;
+        let archive = table_in(&table.root, "archive/data", &table.name).join(&of_family);
+        previous::apply(&previous, &mut files, |name| previous::is_archived(tree, &archive, name));
+        let is_listed = |name: &str| {
+            let list = previous.newest.iter().flat_map(|list| &list.files);
+            list.into_iter().any(|file| file.name == name)
+        };
+        bulk_loaded::apply(tree, path, &archive, is_listed, &mut files)?;
+        // Once more, for those that only the list has.
+        decide(&mut files, &self.leave_out, &leave_out);
+        decide(&mut files, &self.take, &|file| match readable.get(&file.name) {
+            Some(kind) => FileDecision::Taken(*kind),
+            None => file.decision.clone(),
+        });
+        references.extend(files.iter().flat_map(|file| {
+            let inputs = file.origin.iter().flat_map(|origin| origin.inputs.iter().cloned());
+            inputs.chain([file.name.clone()])
+        }));
+        Ok(self.finish(place, files, previous))
+    }
+
+    fn finish(
+        &self,
+        place: &FamilyPlace<'_>,
+        files: Vec<Candidate>,
+        previous: PreviousLists,
+    ) -> RebuiltList {
+        let later = |time: u64| self.now.max(time.saturating_add(1));
+        let mut files: Vec<DecidedFile> = files
+            .into_iter()
+            .map(|Candidate { name, len, decision, .. }| DecidedFile { name, len, decision })
+            .collect();
+        files.sort_by(|one, other| one.name.cmp(&other.name));
+        let name_time = (previous.name_time_max > 0).then(|| later(previous.name_time_max));
+        RebuiltList {
+            region: place.region.clone(),
+            family: place.family.to_owned(),
+            files,
+            unread: previous.unread,
+            timestamp: later(previous.timestamp_max),
+            name_time,
+        }
+    }
+}
+
+impl RebuiltList {
+    /// Returns whether each file is taken or left out, so that the list can be written.
+    pub fn is_decided(&self) -> bool {
+        !self.files.iter().any(|file| matches!(file.decision, FileDecision::Undecided(_)))
+    }
+
+    /// Returns the path of the tracker file below the directory of the table.
+    pub fn path(&self) -> PathBuf {
+        let name = self.name_time.map_or_else(|| "f1".to_owned(), |time| format!("f1.{time}"));
+        [self.region.as_str(), &self.family, DIRECTORY, &name].iter().collect()
+    }
+
+    /// Returns the bytes of the tracker file.
+    ///
+    /// # Errors
+    ///
+    /// As [`TrackedFiles::to_bytes`].
+    ///
+    /// # Panics
+    ///
+    /// If a file is undecided: see [`is_decided`](Self::is_decided).
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        assert!(self.is_decided(), "a list of undecided files");
+        let files = self.files.iter().filter_map(|file| match file.decision {
+            FileDecision::Taken(FileKind::HFile) => Some((file, file.len)),
+            FileDecision::Taken(_) => Some((file, 0)),
+            _ => None,
+        });
+        let files = files.map(|(file, size)| TrackedFile {
+            name: file.name.clone(),
+            size,
+            reference: None,
+        });
+        let (timestamp, cut_off) = (self.timestamp, Vec::new());
+        TrackedFiles { path: self.path(), timestamp, files: files.collect(), cut_off }.to_bytes()
+    }
+
+    /// Returns whether a path is that of a file of the list: `REGION/FAMILY/FILE`.
+    fn has(&self, file: &Path) -> bool {
+        let family = Path::new(self.region.as_str()).join(&self.family);
+        self.files.iter().any(|known| family.join(&known.name) == file)
+    }
+}
+
+/// A family of a region.
+struct FamilyPlace<'t> {
+    table: &'t Table,
+    region: &'t RegionName,
+    family: &'t str,
+    path: PathBuf,
+}
+
+fn kind_if_taken(file: &Candidate) -> Option<(String, FileKind)> {
+    match file.decision {
+        FileDecision::Taken(kind) => Some((file.name.clone(), kind)),
+        _ => None,
+    }
+}
+
+/// Returns the directories of regions of a table, by ascending name.
+fn regions(tree: &dyn FileTree, table: &Path) -> Result<BTreeMap<RegionName, PathBuf>> {
+    let items = tree.list(table).map_err(Error::io(table, "list it"))?;
+    let region = |item: Item| {
+        let name = item.name()?.parse::<RegionName>().ok()?;
+        let is_directory = matches!(item.kind, ItemKind::Directory | ItemKind::DirectoryLink);
+        is_directory.then_some((name, item.path))
+    };
+    Ok(items.into_iter().filter_map(region).collect())
+}
+
+/// Warns of store files in the directories of families that the schema does not have.
+fn warn_of_other_families(
+    tree: &dyn FileTree,
+    table: &Table,
+    region: &Path,
+    warnings: &mut Vec<Warning>,
+) -> Result<()> {
+    for item in list_if_there(tree, region)? {
+        let Some(name) = item.name().filter(|name| is_family_name(name.as_bytes())) else {
+            continue;
+        };
+        let is_directory = matches!(item.kind, ItemKind::Directory | ItemKind::DirectoryLink);
+        if !is_directory || table.schema.family(name.as_bytes()).is_some() {
+            continue;
+        }
+        let is_store_file =
+            |item: &Item| item.name().is_some_and(|name| name.parse::<StoreFileName>().is_ok());
+        if list_if_there(tree, &item.path)?.iter().any(is_store_file) {
+            let what = "has store files of a family that the schema of the table does not have: there is no list of them";
+            warnings.push(Warning::new(item.path, what));
+        }
+    }
+    Ok(())
+}
+
+/// Warns of files of split and merged regions of which no other region has a reference or the cells.
+fn unreferenced(
+    table: &Table,
+    lists: &[RebuiltList],
+    references: &BTreeSet<String>,
+) -> Vec<Warning> {
+    let is_parent = |region: &RegionName| {
+        table.left_out.iter().any(|left_out| {
+            left_out.region.name() == region && left_out.reason != LeftOutReason::Replica
+        })
+    };
+    let mut warnings = Vec::new();
+    for list in lists.iter().filter(|list| is_parent(&list.region)) {
+        let region = &list.region;
+        let is_used = |file: &DecidedFile| references.contains(&format!("{}.{region}", file.name));
+        let taken = list.files.iter().filter(|file| file.decision.is_taken());
+        let Some(file) = taken.into_iter().find(|file| !is_used(file)) else { continue };
+        let path = table.path.join(region.as_str()).join(&list.family).join(&file.name);
+        let what = "is of a region that does not count any more, and no file of another region is a reference to it or was compacted from one: cells are lost if the reference was only in a lost list, as newer versions of HBase keep them";
+        warnings.push(Warning::new(path, what));
+    }
+    warnings
+}
