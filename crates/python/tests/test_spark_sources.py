@@ -170,6 +170,13 @@ def test_each_region_is_planned_once_for_the_rows_of_a_list(snapshot, directory)
         found = [tuple(row.values())[:-1] for split in splits for row in split.scan().read_all().to_pylist()]
         assert found == [cell for cell in every if cell[0] in keys] and keys
         assert 1 <= counted.planned <= regions
+    # Regions that overlap: the rows of the first one are also behind the second one.
+    first, second, *_ = snapshot.regions
+    counted = Counted(snapshot)
+    counted.regions = [first._replace(end_key=b""), second._replace(end_key=second.start_key + b"\0")]
+    keys = [b"row-00420", b"row-01006", b"row-02012"]
+    parts = list(_read._splits(counted, rows_of(keys), {}))
+    assert [part.start for part in parts] == keys and counted.planned == 1
     # Rows of one region need no other.
     counted = Counted(snapshot)
     assert len(list(_read._splits(counted, rows_of(keys[:1] * 2 + [b"a"]), {}))) and counted.planned == 1

@@ -149,6 +149,9 @@ def _by_region(source: Source, rows: list[ReadRange]) -> list[_RowsOfRegion]:
         return [_RowsOfRegion(b"", None, inside)] if inside else []
     assert isinstance(source, Table), "a source of frames"
     regions = sorted(source.regions, key=lambda region: region.start_key)
+    if any(left.end_key != right.start_key for left, right in zip(regions, regions[1:])):
+        # Of a table with a hole or with regions that overlap, any region can have any row.
+        return [_RowsOfRegion(b"", None, rows)]
     starts = [region.start_key for region in regions]
     found: dict[int, list[ReadRange]] = {}
     for keys in rows:
