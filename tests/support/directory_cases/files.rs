@@ -40,15 +40,15 @@ pub(super) const CASES: &[DirectoryCase] = &[
         .case(
             "an HFile of a snapshot has another length",
             replace_file_of_snapshot,
-            Outcome::Error("has 5507 bytes; 8336 are recorded"),
+            Outcome::Error("has 5,507 bytes; 8,336 are recorded"),
         )
-        .verify("has 5507 bytes; 8336 are recorded"),
+        .verify("has 5,507 bytes; 8,336 are recorded"),
     T5.case(
         "an HFile that a tracker lists has another length",
         replace_tracked_file,
-        Outcome::Error("has 5180 bytes; 8155 are recorded"),
+        Outcome::Error("has 5,180 bytes; 8,155 are recorded"),
     )
-    .verify("has 5180 bytes; 8155 are recorded"),
+    .verify("has 5,180 bytes; 8,155 are recorded"),
     snapshot("s1", "s1.cells.ndjson.gz")
         .case(
             "a manifest lists a store file twice",

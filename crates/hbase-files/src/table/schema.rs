@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use prost::Message;
-use sstable::engine::show_number;
+use sstable::engine::{show_count, show_number};
 use sstable::{BloomType, Compression, DataBlockEncoding, check_family_name};
 use store::{FamilyOptions, KeepDeletedCells};
 
@@ -129,8 +129,8 @@ impl TableSchema {
         let damaged =
             |what| Error::damaged(path, format!("damaged description of a table: {what}"));
         let len = len.unwrap_or(bytes.len());
-        let shown = |len: usize| show_number(len as u64, "byte");
-        let lengths = format!("has {}, and {} by its name", shown(bytes.len()), shown(len));
+        let (found, named) = (show_number(bytes.len() as u64, "byte"), show_count(len as u64));
+        let lengths = format!("has {found}, and {named} by its name");
         let whole =
             bytes.get(..len).ok_or_else(|| damaged(format!("{lengths}: it was cut off")))?;
         let schema = after_magic(whole).and_then(Self::parse).map_err(damaged)?;

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Doing, Error, Result};
+use crate::temporary::TemporaryPath;
 
 /// The name of the locked file. On Unix, the file is removed when the export ends.
 pub(super) const LOCK: &str = ".export.lock";
@@ -12,6 +13,8 @@ pub(super) const LOCK: &str = ".export.lock";
 /// The lock of a directory, until it is dropped.
 pub(super) struct DirectoryLock {
     path: PathBuf,
+    /// Has a signal handler remove the file too, where dropping removes it.
+    temporary_path: Option<TemporaryPath>,
     /// Locked. Closing it ends the lock.
     _file: File,
 }
@@ -37,7 +40,12 @@ impl DirectoryLock {
             // Another export can have removed the file between the two calls. Then a third one can
             // create and lock a new file of this name.
             if is_at(&file, &path).doing("find .export.lock", directory)? {
-                return Ok(Self { path, _file: file });
+                // Not before: until here, the file can be the lock of another export.
+                let register = || TemporaryPath::register(|| Ok((path.clone(), ())));
+                let registered = cfg!(unix).then(register).transpose();
+                let registered = registered.doing("register .export.lock", directory)?;
+                let temporary_path = registered.map(|(path, ())| path);
+                return Ok(Self { path, temporary_path, _file: file });
             }
         }
     }
@@ -47,6 +55,8 @@ impl Drop for DirectoryLock {
     fn drop(&mut self) {
         // On other systems, `take` cannot recognise that the file it has locked was removed.
         if cfg!(unix) {
+            // First, because another export can lock the path once the file is gone.
+            self.temporary_path = None;
             // A file that stays does no harm: the next export locks it again.
             let _ = fs::remove_file(&self.path);
         }
