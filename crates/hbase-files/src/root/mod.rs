@@ -1,7 +1,8 @@
 //! Root directories of HBase and the directories below them, by path.
 //!
 //! `root_directory.rs` opens a root directory, which has the tables and snapshots. `listing.rs` finds the store files
-//! below any directory; `directory_kind.rs` tells what such a directory is.
+//! below any directory; `directory_kind.rs` tells what such a directory is, and `root_path.rs`
+//! which root directory a path is in.
 //! `former_table.rs` finds tables of which only archived files are left. `other_layouts.rs` refuses what is not read.
 
 mod directory_kind;
@@ -9,6 +10,7 @@ mod former_table;
 mod listing;
 mod other_layouts;
 mod root_directory;
+mod root_path;
 
 pub use self::directory_kind::DirectoryKind;
 pub use self::former_table::FormerTable;
