@@ -28,12 +28,12 @@ pub(super) struct CompactionRules {
 impl CompactionRules {
     /// Leaves out the files that compactions replaced.
     pub(super) fn apply(&self, files: &mut [Candidate]) {
-        self.leave_out(files, named_inputs(files));
-        self.leave_out(files, repeated_compactions(files));
-        self.leave_out(files, older_than_major_compaction(files));
+        self.leave_out(files, &named_inputs(files));
+        self.leave_out(files, &repeated_compactions(files));
+        self.leave_out(files, &older_than_major_compaction(files));
     }
 
-    fn leave_out(&self, files: &mut [Candidate], decided: BTreeMap<String, FileDecision>) {
+    fn leave_out(&self, files: &mut [Candidate], decided: &BTreeMap<String, FileDecision>) {
         for file in files {
             let Some(decision) = decided.get(&file.name) else { continue };
             file.decision = match (decision, &self.other_engine) {

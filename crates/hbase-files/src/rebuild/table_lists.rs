@@ -104,7 +104,7 @@ impl ListRebuild {
         let table = root.table(name)?;
         let tree = &**table.tree();
         let mut lists = RebuiltLists { lists: Vec::new(), warnings: Vec::new() };
-        let families = self.families(&table, &mut lists.warnings)?;
+        let families = Self::families(&table, &mut lists.warnings)?;
         let mut unused: BTreeSet<&PathBuf> = self.leave_out.union(&self.take).collect();
         let mut references = BTreeSet::new();
         for (region, directory) in regions(tree, &table.path)? {
@@ -130,7 +130,7 @@ impl ListRebuild {
     }
 
     /// Returns the families whose lists HBase reads.
-    fn families(&self, table: &Table, warnings: &mut Vec<Warning>) -> Result<Vec<String>> {
+    fn families(table: &Table, warnings: &mut Vec<Warning>) -> Result<Vec<String>> {
         let (mut families, mut is_set) = (Vec::new(), true);
         for family in &table.schema.families {
             match reads_list(&table.schema, &family.name, &table.path)? {

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use crate::names::other::{SkipReason, directory_reason};
 use crate::root::directory_kind::DirectoryKind;
+use crate::root::other_layouts::check_listing;
 use crate::root::replaced::{ReplacedRegion, take_replaced};
 use crate::table::entry::classify;
 use crate::table::schema::{self, TableSchema};
@@ -75,10 +76,12 @@ impl Listing {
     /// # Errors
     ///
     /// [`Error::Io`] if the directory itself cannot be listed, [`Error::TooMany`] if it has more than
-    /// 4,194,304 entries or 16 levels. Problems with parts of the directory are in
+    /// 4,194,304 entries or 16 levels, [`Error::Unsupported`] if the directory is in a root directory whose
+    /// store files are listed in the table `hbase:storefile`. Problems with parts of the directory are in
     /// [`problems`](Self::problems).
     pub fn read(tree: &dyn FileTree, directory: &Path) -> Result<Self> {
         let items = tree.list(directory).map_err(Error::io(directory, "list it"))?;
+        check_listing(tree, directory)?;
         let directory_kind = DirectoryKind::of(tree, directory, &items);
         let listing = Self {
             directory_kind,

@@ -2,7 +2,7 @@
 //!
 //! `root_directory.rs` opens a root directory, which has the tables and snapshots. `listing.rs` finds the store files
 //! below any directory; `directory_kind.rs` tells what such a directory is, `replaced.rs` which of its regions were
-//! split or merged.
+//! split or merged, and `root_path.rs` which root directory a path is in.
 //! `former_table.rs` finds tables of which only archived files are left. `other_layouts.rs` refuses what is not read.
 
 mod directory_kind;
@@ -11,6 +11,7 @@ mod listing;
 mod other_layouts;
 mod replaced;
 mod root_directory;
+mod root_path;
 
 pub use self::directory_kind::DirectoryKind;
 pub use self::former_table::FormerTable;

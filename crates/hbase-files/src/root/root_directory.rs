@@ -16,31 +16,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::other_layouts::check_layout;
+use super::root_path::{SNAPSHOTS, is_root, root_above};
 use crate::snapshot::DESCRIPTION_FILE;
 use crate::table::Table;
 use crate::table::root_paths::{list_if_there, table_in};
 use crate::table_reader::TableReader;
-use crate::table_reader::log_files::{LOGS, OLD_LOGS};
+use crate::table_reader::log_files::LOGS;
 use crate::tree::root_tree::RootTree;
 use crate::{Error, FileTree, Item, ItemKind, Result, Snapshot, SnapshotDescription, TableName};
 
-/// The directory of snapshots.
-const SNAPSHOTS: &str = ".hbase-snapshot";
 /// The directory of snapshots that are not finished.
 const UNFINISHED: &str = ".tmp";
-/// A root directory has at least one of these. `MasterData`, which is one too, has `data/master`.
-const PARTS: [&str; 7] = [
-    "data/default",
-    "data/hbase",
-    "data/master",
-    SNAPSHOTS,
-    "archive",
-    "hbase.version",
-    "hbase.id",
-];
-
-/// The directories of a root directory that have tables, snapshots and logs.
-const TOPS: [&str; 7] = [SNAPSHOTS, "data", "archive", "mobdir", LOGS, OLD_LOGS, UNFINISHED];
 
 /// A root directory of HBase, or a directory that `ExportSnapshot` wrote.
 ///
@@ -238,27 +224,6 @@ impl RootDirectory {
     fn list_named(&self, directory: &Path) -> Result<Vec<Item>> {
         self.tree.list(directory).map_err(Error::io(directory, "list it"))
     }
-}
-
-/// Returns whether a directory has a part of a root directory.
-fn is_root(tree: &dyn FileTree, path: &Path) -> Result<bool> {
-    for part in PARTS {
-        let part = path.join(part);
-        if tree.find(&part).map_err(Error::io(&part, "find it"))?.is_some() {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-/// Returns the root directory that a path is in, such as that of `ROOT/data/default`.
-fn root_above(tree: &dyn FileTree, path: &Path) -> Option<PathBuf> {
-    let path = tree.absolute(path).ok()?;
-    let is_top = |path: &&Path| {
-        path.file_name().and_then(|name| name.to_str()).is_some_and(|name| TOPS.contains(&name))
-    };
-    let mut roots = path.ancestors().filter(is_top).filter_map(Path::parent);
-    roots.find(|root| is_root(tree, root).is_ok_and(|is_root| is_root)).map(Path::to_owned)
 }
 
 /// Returns the names of the directories among the entries of a directory that are not hidden.

@@ -145,7 +145,10 @@ impl TrackedFiles {
         let files = self.files.iter().map(|file| FileMessage {
             name: Some(file.name.clone()),
             size: Some(file.size),
-            reference: file.reference.as_ref().map(|reference| without_magic(reference.to_bytes())),
+            reference: file
+                .reference
+                .as_ref()
+                .map(|reference| without_magic(&reference.to_bytes())),
         });
         let list = ListMessage {
             timestamp: Some(self.timestamp),
@@ -309,7 +312,7 @@ impl TrackedFile {
 }
 
 /// Returns the message of a reference file, without the magic before it.
-fn without_magic(bytes: Vec<u8>) -> Vec<u8> {
+fn without_magic(bytes: &[u8]) -> Vec<u8> {
     bytes.strip_prefix(b"PBUF").expect("a reference is written with its magic").to_vec()
 }
 

@@ -188,3 +188,29 @@ fn root_directories_of_other_layouts_are_refused_by_name() {
         assert!(error.to_string().contains(expected), "{error}");
     }
 }
+
+/// A path below the root directory does not say that its files may not count; the root directory above it does.
+#[test]
+fn directories_whose_files_a_table_lists_are_refused_and_copies_of_them_listed() {
+    let made = Made::new(&[]);
+    let region = made.region(1, "", "");
+    region.file(&hfile(1), flushed(1), &[put("a", "q", 1, 1, "v")]);
+    let family = region.path.join("f");
+    let read = |path: &std::path::Path| hbase_files::Listing::read(&hbase_files::LocalTree, path);
+    let above = [&family, made.root()].map(std::path::Path::to_owned);
+    for path in &above {
+        assert_eq!(read(path).expect("listed").entries.len(), 1);
+    }
+    let own = made.root().join("data/hbase/storefile/r/f");
+    std::fs::create_dir_all(&own).expect("ours");
+    for path in &above {
+        let error = read(path).expect_err("refused");
+        assert!(matches!(error, Error::Unsupported { .. }), "{error:?}");
+        assert!(error.to_string().contains("hbase:storefile"), "{error}");
+    }
+    std::fs::copy(family.join(hfile(1)), own.join(hfile(1))).expect("ours");
+    assert_eq!(read(&own).expect("the files of the table").entries.len(), 1);
+    let elsewhere = tempfile::tempdir().expect("a temporary directory");
+    std::fs::copy(family.join(hfile(1)), elsewhere.path().join(hfile(1))).expect("ours");
+    assert_eq!(read(elsewhere.path()).expect("a copy").entries.len(), 1);
+}

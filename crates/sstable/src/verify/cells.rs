@@ -210,21 +210,15 @@ impl CellChecks {
         let as_key = |bytes: &[u8]| {
             KeyRef::parse(bytes).map_or_else(|| display_bytes(bytes), |key| display_key(&key))
         };
-        let (len, shown): (_, [&dyn Fn(&[u8]) -> String; 2]) =
-            (longest.len.to_be_bytes(), [&as_number, &as_key]);
-        let expected = [
-            (FileInfo::BIGGEST_CELL_LEN, &len[..]),
-            (FileInfo::BIGGEST_CELL_KEY, &longest.flat_key),
-        ];
-        for ((key, expected), show) in expected.into_iter().zip(shown) {
-            let Some(stated) = file.file_info.value(key).filter(|stated| *stated != expected)
-            else {
-                continue;
-            };
-            let (key, stated, expected) = (crate::escape(key), show(stated), show(expected));
+        let mut compare = |key: &[u8], expected: &[u8], show: &dyn Fn(&[u8]) -> String| {
+            let stated = file.file_info.value(key).filter(|stated| *stated != expected);
+            let Some(stated) = stated.map(show) else { return };
+            let (key, expected) = (crate::escape(key), show(expected));
             let what = format!("{key} is {stated} and should be {expected}");
             problems.push((BlockType::FileInfo, what));
-        }
+        };
+        compare(FileInfo::BIGGEST_CELL_LEN, &longest.len.to_be_bytes(), &as_number);
+        compare(FileInfo::BIGGEST_CELL_KEY, &longest.flat_key, &as_key);
     }
 
     fn check_filters(

@@ -31,6 +31,7 @@ impl LongestCell {
 /// HBase: `PrivateCellUtil.estimatedSerializedSizeOf`.
 fn serialized_len(cell: &CellRef<'_>) -> u64 {
     const LENGTHS: usize = 4 + 4 + 4;
-    let tags = if cell.tags.is_empty() { 0 } else { 2 + cell.tags.len() };
-    (LENGTHS + cell.key().flat_len() + cell.value.len() + tags) as u64
+    let len_of_tags = if cell.tags.is_empty() { 0 } else { 2 };
+    let parts = [LENGTHS, cell.key().flat_len(), cell.value.len(), len_of_tags, cell.tags.len()];
+    parts.into_iter().map(|part| u64::try_from(part).expect("a part of a cell is in memory")).sum()
 }
