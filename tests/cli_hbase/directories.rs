@@ -144,14 +144,17 @@ fn the_files_of_a_split_region_are_left_out_with_a_word() {
     assert_eq!(newest(cells.clone()).len(), cells.len(), "no cell is printed twice");
     assert!(told.contains(&format!("hfile: {TABLE}: {left_out}")), "{told}");
     let regions = [LOWER, &format!("{TABLE}/77a347dcd3a699aadaaa702b08393620"), &parent];
-    let (out, told) = run(0, &[&["get", "--format", "cells"], &regions[..], &["row-01293"]].concat());
+    let (out, told) =
+        run(0, &[&["get", "--format", "cells"], &regions[..], &["row-01293"]].concat());
     assert_eq!(objects(&out), cells);
     assert!(told.contains(&format!("hfile: {left_out}")), "{told}");
 
     let cat = ["cat", "--format", "cells"];
     let (out, told) = run(0, &[&cat[..], &[TABLE]].concat());
-    let both: Vec<Value> =
-        regions[..2].iter().flat_map(|region| objects(&run(0, &["cat", "--format", "cells", region]).0)).collect();
+    let both: Vec<Value> = regions[..2]
+        .iter()
+        .flat_map(|region| objects(&run(0, &["cat", "--format", "cells", region]).0))
+        .collect();
     assert_eq!(objects(&out), both);
     assert!(told.contains(left_out), "{told}");
     let (stats, told) = run(0, &["stats", "--json", TABLE]);

@@ -33,6 +33,14 @@ pub(super) struct CellChecks {
     last_bloom_key: Option<Vec<u8>>,
 }
 
+/// A statement of the file about its cells that is wrong.
+pub(super) struct WrongStatement {
+    pub(super) block: BlockType,
+    pub(super) what: String,
+    /// Whether reads depend on it, so that they may not find rows.
+    pub(super) costs_rows: bool,
+}
+
 impl CellChecks {
     pub(super) fn new(file: &OpenFile) -> Self {
         Self { time_range: file.file_info.time_range(), ..Self::default() }
@@ -146,21 +154,25 @@ impl CellChecks {
         }
     }
 
-    /// Checks the statements of the file about its cells. Returns problems with block types.
-    pub(super) fn finish(&self, file: &OpenFile, bloom_bytes: u64) -> Vec<(BlockType, String)> {
+    /// Checks the statements of the file about its cells. Returns those that are wrong.
+    pub(super) fn finish(&self, file: &OpenFile, bloom_bytes: u64) -> Vec<WrongStatement> {
         let mut problems = Vec::new();
         self.check_file_info(file, &mut problems);
         self.check_filters(file, bloom_bytes, &mut problems);
         problems
     }
 
-    fn check_file_info(&self, file: &OpenFile, problems: &mut Vec<(BlockType, String)>) {
+    fn check_file_info(&self, file: &OpenFile, problems: &mut Vec<WrongStatement>) {
+        /// Those that no read of cells depends on.
+        const FOR_INFORMATION: [&[u8]; 3] =
+            [FileInfo::AVERAGE_KEY_LEN, FileInfo::AVERAGE_VALUE_LEN, FileInfo::MAX_TAGS_LEN];
         let file_info = &file.file_info;
         let mut compare = |key: &[u8], stated: Option<i64>, is: i64| {
             if stated.is_some_and(|stated| stated != is) {
+                let costs_rows = !FOR_INFORMATION.contains(&key);
                 let key = crate::escape(key);
                 let what = format!("{key} is {} and should be {is}", stated.unwrap_or(0));
-                problems.push((BlockType::FileInfo, what));
+                problems.push(WrongStatement { block: BlockType::FileInfo, what, costs_rows });
             }
         };
         let int = |key| file_info.int(key).map(i64::from);
@@ -185,16 +197,13 @@ impl CellChecks {
 
         if file.last_key != self.previous_key {
             let what = "hfile.LASTKEY is not the key of the last cell".to_owned();
-            problems.push((BlockType::FileInfo, what));
+            problems.push(WrongStatement { block: BlockType::FileInfo, what, costs_rows: true });
         }
     }
 
-    fn check_filters(
-        &self,
-        file: &OpenFile,
-        bloom_bytes: u64,
-        problems: &mut Vec<(BlockType, String)>,
-    ) {
+    fn check_filters(&self, file: &OpenFile, bloom_bytes: u64, problems: &mut Vec<WrongStatement>) {
+        // A filter that denies a key is reported with the cell, so a wrong count costs no rows.
+        let costs_rows = false;
         let filters = file.filters();
         let blooms = [
             (&filters.bloom, self.bloom_key_count, BlockType::GeneralBloomMeta),
@@ -209,13 +218,13 @@ impl CellChecks {
             let Some(summary) = bloom.as_ref().map(ChunkedBloom::summary) else { continue };
             bytes += summary.byte_size;
             if summary.key_count != is {
-                problems
-                    .push((block, format!("has {} keys and should have {is}", summary.key_count)));
+                let what = format!("has {} keys and should have {is}", summary.key_count);
+                problems.push(WrongStatement { block, what, costs_rows });
             }
         }
         if filters.problem.is_none() && bytes != bloom_bytes && filters.bloom.is_some() {
             let what = format!("states {bytes} bytes of chunks, which have {bloom_bytes}");
-            problems.push((BlockType::GeneralBloomMeta, what));
+            problems.push(WrongStatement { block: BlockType::GeneralBloomMeta, what, costs_rows });
         }
     }
 }

@@ -11,6 +11,7 @@ use super::contents::{FileCounts, regions_by_text};
 use super::place::NamedTable;
 use crate::text::output::{STDOUT, stdout, write_table};
 use crate::text::size_text::{show_count, show_number, show_size};
+use crate::text::warnings::PrintedWarnings;
 
 /// A table of the list.
 #[derive(Serialize)]
@@ -72,11 +73,17 @@ impl TableLine {
     /// Counts the cells that are only in logs. Reads the logs, and skips damaged parts of them.
     ///
     /// Returns whether the logs were read completely.
-    pub(super) fn count_unflushed(&mut self, table: &Table) -> Result<bool, transfer::Error> {
+    pub(super) fn count_unflushed(
+        &mut self,
+        table: &Table,
+        printed: &mut PrintedWarnings,
+    ) -> Result<bool, transfer::Error> {
         let cells = table.read_logs(&TableScan::default().skip_damaged(true));
         let cells = cells.map_err(transfer::Error::Table)?;
         self.unflushed_cells = Some(cells.cell_count().map_err(transfer::Error::Table)?);
         self.problems += cells.missing().len();
+        printed.warn_of_torn(cells.torn_logs());
+        printed.warn(cells.warnings());
         Ok(cells.missing().is_empty())
     }
 

@@ -31,7 +31,8 @@ pub(crate) struct ListSnapshots {
 pub(crate) struct ListTables {
     #[command(flatten)]
     roots: TableRoots,
-    /// Count the cells that are in no store file; reads the logs once for each table
+    /// Count the cells that are in no store file, also those that replace a flushed cell with the same key and
+    /// timestamp; reads the logs once for each table
     #[arg(long)]
     with_wal: bool,
     /// Print JSON, one object per table
@@ -183,7 +184,7 @@ impl ListTables {
         let mut line = TableLine::new(&table);
         let mut is_complete = table.problems.is_empty();
         if self.with_wal {
-            is_complete &= line.count_unflushed(&table)?;
+            is_complete &= line.count_unflushed(&table, printed)?;
         } else if !table.logs.is_empty() && !name.is_meta() {
             let logs = show_number(table.logs.len() as u64, "write-ahead log");
             printed.print(format!(
