@@ -62,7 +62,9 @@ impl ListedBlocks {
             is_needed: false,
         });
         listed.blocks.extend(unneeded);
-        listed.blocks.sort_by_key(|block| block.handle.offset);
+        // A damaged index may list a block of another kind: the data index comes first.
+        listed.blocks.sort_by_key(|block| (block.handle.offset, !block.is_data, !block.is_needed));
+        listed.blocks.dedup_by_key(|block| block.handle.offset);
         listed
     }
 

@@ -277,8 +277,9 @@ impl<'a> Verifier<'a> {
             at = match file.blocks.read_header(at, end.get()) {
                 Ok(header) => self.check_block_of(at, &header, end)?,
                 Err(Error::Corrupt { damage, .. }) => {
+                    let next = self.skip_unreadable(at, None, end)?;
                     self.report_unreadable(damage, None);
-                    self.skip_unreadable(at, None, end)?
+                    next
                 }
                 Err(error) => return Err(error),
             };
@@ -302,13 +303,14 @@ impl<'a> Verifier<'a> {
                 Ok(at.plus(header.len()))
             }
             Err(damage) => {
+                let next = self.skip_unreadable(at, Some(header), end)?;
                 self.report_unreadable(damage, Some(header));
-                self.skip_unreadable(at, Some(header), end)
+                Ok(next)
             }
         }
     }
 
-    /// Reports a block that cannot be read. `header` is its header, if that is readable.
+    /// Reports the block that was found unreadable last. `header` is its header, if that is readable.
     fn report_unreadable(&mut self, damage: Damage, header: Option<&BlockHeader>) {
         let at = damage.at;
         let block_type = header.map(|header| header.block_type);
@@ -321,9 +323,11 @@ impl<'a> Verifier<'a> {
                     | BlockType::Meta
             )
         );
-        // The type in a damaged header may be another one: the indexes decide, for the blocks that they list.
+        let has_cells = self.unreadable.last().is_some_and(|unreadable| unreadable.has_cells);
         let filter_at = self.file.filters().problem.as_ref().map(|problem| problem.at);
+        // The type in a damaged header may be another one: the indexes decide, for the blocks that they list.
         let is_needed = match self.listed_blocks().get(at) {
+            _ if has_cells => true,
             Some(block) => block.is_needed,
             None => !is_of_filter && filter_at != Some(at),
         };

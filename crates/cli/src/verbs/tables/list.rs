@@ -31,8 +31,8 @@ pub(crate) struct ListSnapshots {
 pub(crate) struct ListTables {
     #[command(flatten)]
     roots: TableRoots,
-    /// Count the cells that are in no store file, also those that replace a flushed cell with the same key and
-    /// timestamp; reads the logs once for each table
+    /// Count the cells that are in no store file, also if one with the same key is; reads the logs once for
+    /// each table
     #[arg(long)]
     with_wal: bool,
     /// Print JSON, one object per table

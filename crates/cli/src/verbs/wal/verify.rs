@@ -27,9 +27,9 @@ Of a directory, prints the damaged logs and a summary. A directory without files
 A torn end of a log that was not closed is reported, but is no damage: the server died or was still writing that
 entry, and HBase ignores it too. It can also be a copy that was cut off: compare the length with the original.
 If there is a newer log of the same server, in the same directory or another PATH, the torn log is INCOMPLETE, unless
-the newer one has the torn entry again, as after a failed write. If a sound entry follows the torn one, the log is damaged. Logs with dictionaries cannot be searched for such an
-entry: there, damage to a length can look like a torn end with many bytes. A log has no checksums, so changed
-bytes of a value cannot be found.
+the newer one has the torn entry again, as after a failed write. If a sound entry follows the torn one, the log is
+damaged. Logs with dictionaries cannot be searched for such an entry: there, damage to a length can look like a torn
+end with many bytes. A log has no checksums, so changed bytes of a value cannot be found.
 Exit status: 0 all sound, 1 some damaged or incomplete, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Verify {
     /// Write-ahead logs, or directories of them, such as WALs and oldWALs
