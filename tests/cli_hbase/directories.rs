@@ -107,11 +107,11 @@ fn info_list_prints_one_line_for_each_file() {
 fn get_explain_and_find_end_with_a_summary() {
     let (out, _) = run(0, &["get", "--explain", TABLE, "row-01293"]);
     let summary = out.lines().last().expect("a line");
-    let files = "36 files: 5 with the row, 14 skipped by key range, 11 skipped by filter, 6 searched without a match";
-    let blocks = "; 11 filter, 0 index and 11 data blocks, 13.1 KiB";
+    let files = "28 files: 3 with the row, 14 skipped by key range, 7 skipped by filter, 4 searched without a match";
+    let blocks = "; 7 filter, 0 index and 7 data blocks, 7.5 KiB";
     assert_eq!(summary, format!("{files}{blocks}"));
     let (out, _) = run(0, &["find", TABLE, "row-01293"]);
-    assert!(out.ends_with("\n\n11 of 36 files can hold the row\n"), "{out}");
+    assert!(out.ends_with("\n\n7 of 28 files can hold the row\n"), "{out}");
     let (out, _) = run(0, &["find", "s01-default.hfile", "row0000000738"]);
     assert_eq!(out.lines().count(), 2, "{out}");
 }
@@ -144,14 +144,17 @@ fn the_files_of_a_split_region_are_left_out_with_a_word() {
     assert_eq!(newest(cells.clone()).len(), cells.len(), "no cell is printed twice");
     assert!(told.contains(&format!("hfile: {TABLE}: {left_out}")), "{told}");
     let regions = [LOWER, &format!("{TABLE}/77a347dcd3a699aadaaa702b08393620"), &parent];
-    let (out, told) = run(0, &[&["get", "--format", "cells"], &regions[..], &["row-01293"]].concat());
+    let (out, told) =
+        run(0, &[&["get", "--format", "cells"], &regions[..], &["row-01293"]].concat());
     assert_eq!(objects(&out), cells);
     assert!(told.contains(&format!("hfile: {left_out}")), "{told}");
 
     let cat = ["cat", "--format", "cells"];
     let (out, told) = run(0, &[&cat[..], &[TABLE]].concat());
-    let both: Vec<Value> =
-        regions[..2].iter().flat_map(|region| objects(&run(0, &["cat", "--format", "cells", region]).0)).collect();
+    let both: Vec<Value> = regions[..2]
+        .iter()
+        .flat_map(|region| objects(&run(0, &["cat", "--format", "cells", region]).0))
+        .collect();
     assert_eq!(objects(&out), both);
     assert!(told.contains(left_out), "{told}");
     let (stats, told) = run(0, &["stats", "--json", TABLE]);

@@ -4,7 +4,7 @@ use std::fs;
 
 use support::root_directory::RootCopy;
 
-use crate::command_line::{directory, path, run, tells};
+use crate::command_line::{directory, path, run, shows, tells};
 use crate::several::some_hfile;
 
 /// Adds a key to the trailer, as HBase does to an encrypted file.
@@ -51,6 +51,89 @@ fn a_missing_file_is_told_in_short_lines_with_the_lost_rows_first() {
     assert!(told.contains("hfile snapshot verify lists all that is missing"), "{told}");
     let (_, told) = run(3, &["table", "scan", "--root", root, "t2", "--count"]);
     assert!(told.contains("hfile table verify lists all that is missing"), "{told}");
+}
+
+#[test]
+fn damage_that_no_read_needs_costs_no_rows() {
+    let copy = RootCopy::new();
+    let root = &*copy.argument();
+    let file = some_hfile(&copy.path().join("data/default/t5"));
+    let mut bytes = fs::read(&file).expect("there");
+    let padding = bytes.len() - 10;
+    bytes[padding] ^= 1;
+    fs::write(&file, bytes).expect("ours");
+    let no_rows =
+        "no rows are lost: reads do not need what is damaged; hfile salvage writes the file anew";
+    let (out, _) = run(1, &["table", "verify", "--root", root, "t5"]);
+    assert!(out.contains(&format!("\n  {no_rows}\n")) && !out.contains("may be missing"), "{out}");
+    assert!(
+        out.contains("TRAILER block at 0x") && out.contains(": the padding is damaged: its byte "),
+        "{out}"
+    );
+    let (out, _) = run(1, &["table", "verify", "--root", root, "t5", "--json"]);
+    assert!(out.contains("\"no_rows_lost\":true") && !out.contains("first_row"), "{out}");
+    shows(1, &["verify", file.to_str().expect("text")]).has(&format!("\n    {no_rows}\n"));
+    run(0, &["table", "scan", "--root", root, "t5", "--count"]);
+}
+
+#[test]
+fn a_table_that_is_only_in_the_archive_leads_to_its_snapshots() {
+    let copy = RootCopy::new();
+    let root = &*copy.argument();
+    for args in [&["scan"][..], &["verify"], &["info"], &["export", "--to", "csv", "--output", "x"]]
+    {
+        let args = [&["table", args[0], "--root", root, "ns1:t4"], &args[1..]].concat();
+        let told = tells(3, &args);
+        told.has_all(&[
+            "the table ns1:t4 is gone: it has files only in archive, and 1 snapshot: s6\n",
+            "next: read a snapshot of it: hfile snapshot scan --root ",
+        ]);
+    }
+    let (_, told) = run(0, &["table", "info", "--root", root]);
+    assert!(told.contains("hfile: not shown: ns1:t4: gone, "), "{told}");
+    let (out, _) = run(0, &["table", "info", "--root", root, "t1"]);
+    assert!(out.contains("an HFile that several regions share counts once\n"), "{out}");
+    fs::remove_dir_all(copy.path().join("archive/data/ns1")).expect("ours");
+    tells(3, &["table", "scan", "--root", root, "ns1:t4"]).has("has no table ns1:t4; tables: ");
+}
+
+#[test]
+fn an_export_of_a_range_counts_the_regions_that_have_rows() {
+    let (copy, place) = (RootCopy::new(), directory());
+    let output = path(&place, "out");
+    let range = ["--start", "row-00100", "--stop", "row-01100", "--to", "csv", "--output", &output];
+    let root = &*copy.argument();
+    let args = [&["snapshot", "export", "--root", root, "s1"], &range[..]].concat();
+    let (out, _) = run(0, &args);
+    assert!(out.contains(" rows and 2 of 3 regions in 2 files ("), "{out}");
+}
+
+#[test]
+fn columns_of_which_no_cell_is_found_are_named() {
+    let (copy, place) = (RootCopy::new(), directory());
+    let root = &*copy.argument();
+    let warning = "hfile: warning: no cell of the column f1:nope was found: hfile stats lists the columns of files\n";
+    let scan = ["snapshot", "scan", "--root", root, "s1", "--columns", "f1:bb,f1:nope,f2"];
+    for more in [&["--count"][..], &["--format", "csv"]] {
+        let (_, told) = run(0, &[&scan[..], more].concat());
+        assert!(told.ends_with(warning), "{told}");
+    }
+    let (_, told) = run(0, &[&scan[..], &["--limit", "1"]].concat());
+    assert!(!told.contains("no cell"), "{told}");
+    let output = path(&place, "out");
+    let export =
+        ["snapshot", "export", "--root", root, "s1", "--columns", "f1:bb,f1:nope", "--to", "csv"];
+    let export = [&export[..], &["--output", &output]].concat();
+    let (_, told) = run(0, &export);
+    assert_eq!(told, warning);
+    // A second run reads nothing, and knows nothing of the columns.
+    let (_, told) = run(0, &export);
+    assert_eq!(told, "");
+    let file = some_hfile(&copy.path().join("data/default/t6"));
+    let (file, output) = (file.to_str().expect("text"), path(&place, "files"));
+    let export = ["export", file, "--columns", "g:nope,g:no", "--to", "csv", "--output", &output];
+    let (_, told) = run(0, &export);
+    assert!(told.contains("no cell of the columns g:nope, g:no was found"), "{told}");
 }
 
 #[test]
@@ -103,7 +186,7 @@ fn an_encrypted_file_is_refused_and_not_called_damaged() {
     add_encryption_key(&mut bytes);
     fs::write(&file, bytes).expect("ours");
     let (out, told) = run(3, &["table", "verify", "--root", root, "t6"]);
-    assert!(out.starts_with("table t6: refused, 2 regions, 5 files\n"), "{out}");
+    assert!(out.starts_with("table t6: refused, 2 regions, 3 HFiles and the 2 that 2 references name\n"), "{out}");
     assert!(out.contains(": refused: unsupported encryption: yes\n"), "{out}");
     assert!(!out.contains("DAMAGED") && told.contains("1 of 5 files could not be read"), "{told}");
 }

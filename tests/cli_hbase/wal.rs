@@ -8,7 +8,11 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use tempfile::tempdir;
 
-use crate::command_line::{data, objects, run, shows, tells};
+use support::cells::PUT;
+use support::plain_log::{EntryKey, PlainLog};
+use support::root_directory::RootCopy;
+
+use crate::command_line::{data, hfile, objects, run, shows, tells, text};
 
 const WITH_ENTRIES: [&str; 8] = [
     "plain.meta",
@@ -168,6 +172,109 @@ fn a_torn_end_is_reported_and_is_no_damage() {
     let empty = write(directory.path(), "empty", b"");
     shows(0, &["wal", "info", path(&empty)])
         .has("torn: the header at offset 0 is not finished; 0 bytes not read");
+}
+
+const SERVER: &str = "WALs/localhost,36349,1795412714489/localhost%2C36349%2C1795412714489";
+
+/// Returns a root directory of which the older of a server's two logs is cut off.
+fn root_with_a_cut_log() -> RootCopy {
+    let copy = RootCopy::new();
+    let log = copy.path().join(format!("{SERVER}.1795412717342"));
+    let bytes = fs::read(&log).expect("there");
+    fs::write(log, &bytes[..403_034]).expect("ours");
+    copy
+}
+
+#[test]
+fn a_log_that_is_cut_off_although_its_server_went_on_is_incomplete() {
+    let copy = root_with_a_cut_log();
+    let root = copy.path();
+    let logs = root.join("WALs");
+    let (out, _) = run(1, &["wal", "verify", path(&logs)]);
+    let lines: Vec<&str> = out.lines().collect();
+    assert!(lines[0].contains("1795412717342: INCOMPLETE, 121 entries, "), "{out}");
+    assert_eq!(lines[1], "  at offset 347,317: an entry is not finished; 55,717 bytes not read");
+    let lost = "entries may be lost: the server went on in localhost%2C36349%2C1795412714489.1795412744013; no entry \
+                has the sequence ids 45 to 49 of t1 40ab6300693e3f01d37da6c46414d9c8, and some of 3 other regions";
+    assert_eq!(lines[2], format!("    {lost}"));
+    assert!(lines[3].starts_with("4 logs: 3 sound, 0 damaged, 1 incomplete; "), "{out}");
+    // The log alone is enough: the newer one is beside it.
+    let log = root.join(format!("{SERVER}.1795412717342"));
+    let (out, _) = run(1, &["wal", "verify", "--json", path(&log)]);
+    let report = &objects(&out)[0];
+    assert_eq!((&report["ok"], &report["errors"]), (&json!(false), &json!([])));
+    let gap = json!({"table": "t1", "region": "40ab6300693e3f01d37da6c46414d9c8", "first": 45, "last": 49});
+    assert_eq!(report["continued"]["missing_sequences"][0], gap);
+
+    let shown = path(&root);
+    let (_, told) = run(0, &["table", "scan", "--root", shown, "t1", "--with-wal", "--count"]);
+    assert!(told.contains(&format!("1795412717342: {lost}\n")), "{told}");
+    let (_, told) = run(0, &["table", "ls", "--root", shown, "--with-wal"]);
+    assert_eq!(told.matches(lost).count(), 1, "{told}");
+    let (out, _) = run(1, &["table", "verify", "--root", shown, "t1"]);
+    assert!(
+        out.contains("store files may be lost unnoticed") && out.contains("entries may be lost"),
+        "{out}"
+    );
+    // HBase has moved the newer log away.
+    let newer = root.join(format!("{SERVER}.1795412744013"));
+    let old = root.join("oldWALs");
+    fs::create_dir_all(&old).expect("ours");
+    fs::rename(&newer, old.join(newer.file_name().expect("a name"))).expect("ours");
+    shows(0, &["wal", "verify", path(&logs)])
+        .has("3 logs: 3 sound (1 torn at their end), 0 damaged");
+    shows(1, &["wal", "verify", path(&logs), path(&old)]).has(lost);
+    let (_, told) = run(0, &["table", "scan", "--root", shown, "t1", "--with-wal", "--count"]);
+    assert!(told.contains(lost), "{told}");
+}
+
+#[test]
+fn a_torn_entry_that_the_next_log_has_again_is_not_lost() {
+    let region = "83a2af9efa70f232938815b9cf317a11";
+    let log = |sequences: &[u64]| {
+        let mut log = PlainLog::new();
+        for sequence in sequences {
+            let key =
+                EntryKey { region, table: "t", sequence: *sequence, write_time: 1, padding: 0 };
+            log.entry(key, &[PUT]);
+        }
+        log.bytes
+    };
+    let torn = log(&[1, 2, 3]);
+    let torn = &torn[..torn.len() - 3];
+    let verify = |torn: &[u8], other: &str, sequences: &[u64]| {
+        let directory = tempdir().expect("a temporary directory");
+        let torn = write(directory.path(), "h%2C1%2C2.100", torn);
+        write(directory.path(), other, &log(sequences));
+        let output = hfile(&["wal", "verify", path(&torn)]);
+        (output.status.code(), text(&output.stdout))
+    };
+    let newer = "h%2C1%2C2.200";
+    for (other, sequences, expected) in [
+        (
+            newer,
+            &[3, 4][..],
+            Some("no entries are lost: the server wrote them again in h%2C1%2C2.200"),
+        ),
+        (
+            newer,
+            &[4, 5],
+            Some("; no entry has the sequence id 3 of t 83a2af9efa70f232938815b9cf317a11\n"),
+        ),
+        (newer, &[], Some("entries may be lost: the server went on in h%2C1%2C2.200\n")),
+        ("h%2C1%2C2.50", &[4], None),
+        ("h%2C1%2C3.200", &[4], None),
+        ("h%2C1%2C2.200.meta", &[4], None),
+    ] {
+        let (status, out) = verify(torn, other, sequences);
+        let is_lost = expected.is_some_and(|expected| !expected.starts_with("no entries"));
+        assert_eq!(status, Some(i32::from(is_lost)), "{other}: {out}");
+        assert!(expected.is_none_or(|expected| out.contains(expected)), "{other}: {out}");
+        assert_eq!(out.contains("server"), expected.is_some(), "{other}: {out}");
+    }
+    // The key of the torn entry is cut off, so nothing tells that it is the one that the next log has.
+    let (status, out) = verify(&torn[..torn.len() - 40], newer, &[3, 4]);
+    assert!(status == Some(1) && out.contains("entries may be lost"), "{out}");
 }
 
 #[test]

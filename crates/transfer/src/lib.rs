@@ -63,6 +63,7 @@ mod read_bytes;
 mod record_cells;
 mod sorted;
 mod temporary;
+mod unseen_columns;
 
 pub use self::build::{Build, BulkLoadFiles, write_store};
 pub use self::cells_output::{CellsOutput, OutputFormat};
@@ -81,6 +82,7 @@ pub use self::sorted::{Sorting, cell_bytes};
 pub use self::temporary::{
     OutputDirectory, OutputFile, ScratchDirectory, before_unfinished, remove_unfinished,
 };
+pub use self::unseen_columns::UnseenColumns;
 
 /// The examples of the README, as doctests.
 #[cfg(doctest)]

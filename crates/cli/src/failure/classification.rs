@@ -84,13 +84,14 @@ fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classific
 /// The next step after a wrong answer.
 const DEFECT: &str = "this is a defect of hfile: please report it, with the command and its input";
 
-const fn classify_failure(failure: &Failure) -> Option<Classification> {
+fn classify_failure(failure: &Failure) -> Option<Classification> {
     match failure {
         Failure::NoStoreFiles(_) => class(
             3,
             "give the directory of a family, region, table or namespace, an HBase root directory, or any directory \
              of HFiles",
         ),
+        Failure::FormerTable { next, .. } => class_with_verb(3, next.clone()),
         Failure::NoLogs(_) => class(
             3,
             "give a write-ahead log of HBase, or a directory of them, such as ROOT/WALs or ROOT/oldWALs",

@@ -25,6 +25,14 @@ pub(crate) enum Failure {
     /// A directory without write-ahead logs.
     #[error("{0}")]
     NoLogs(String),
+    /// A table of which only files in the archive or among the MOB files are left.
+    #[error("{what}")]
+    FormerTable {
+        /// What is left.
+        what: String,
+        /// The verb that reads it.
+        next: String,
+    },
     /// A read returned wrong data: a defect of this program, not of its input.
     #[error("{0}")]
     ReadMismatch(String),

@@ -9,7 +9,7 @@ use transfer::{ExportFormat, Exported};
 
 use crate::text::bulk_load::load_command;
 use crate::text::output::Report;
-use crate::text::size_text::{show_number, show_size};
+use crate::text::size_text::{show_count, show_number, show_size};
 
 /// The report of an export.
 #[derive(Serialize)]
@@ -18,6 +18,8 @@ pub(crate) struct ExportReport {
     /// The path of the manifest.
     manifest: String,
     regions: u64,
+    /// Those that have rows of the export.
+    regions_with_rows: u64,
     /// Regions that an earlier run had exported.
     resumed: u64,
     files: u64,
@@ -46,6 +48,7 @@ impl ExportReport {
             schema: 1,
             manifest: exported.manifest.display().to_string(),
             regions: exported.parts,
+            regions_with_rows: exported.parts_with_rows,
             resumed: exported.resumed,
             files: exported.files,
             rows: exported.rows,
@@ -73,12 +76,17 @@ impl Report for ExportReport {
             let parts = show_number(self.resumed, self.unit);
             writeln!(out, "{parts} had been exported before")?;
         }
+        let regions = match self.regions_with_rows {
+            with_rows if with_rows == self.regions => show_number(self.regions, self.unit),
+            with_rows => {
+                format!("{} of {}", show_count(with_rows), show_number(self.regions, self.unit))
+            }
+        };
         writeln!(
             out,
-            "{} of {} and {} in {} ({}): {}",
+            "{} of {} and {regions} in {} ({}): {}",
             show_number(self.cells, "cell"),
             show_number(self.rows, "row"),
-            show_number(self.regions, self.unit),
             show_number(self.files, "file"),
             show_size(self.bytes),
             self.out

@@ -3,6 +3,10 @@
 use serde::Serialize;
 use sstable::{RowsBetween, escape};
 
+/// What a report says of a problem that costs no rows.
+pub(crate) const NO_ROWS: &str =
+    "no rows are lost: reads do not need what is damaged; hfile salvage writes the file anew";
+
 /// The last sound row before damage and the first after it, both of which may be incomplete.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct LostRowsReport {
@@ -26,4 +30,10 @@ impl From<&RowsBetween> for LostRowsReport {
         let row = |row: &Option<Vec<u8>>| row.as_deref().map(|row| escape(row).to_string());
         Self { first_row: row(&rows.first), last_row: row(&rows.last), shown: rows.to_string() }
     }
+}
+
+/// Whether JSON omits a flag.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+pub(crate) const fn is_false(flag: &bool) -> bool {
+    !*flag
 }

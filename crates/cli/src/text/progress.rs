@@ -8,7 +8,9 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use transfer::{Extent, Observer, Phase, Warning};
 
-use crate::text::warnings::{print_missing, print_missing_line, print_torn_logs, print_warnings};
+use crate::text::warnings::{
+    print_missing, print_missing_line, print_torn_logs, print_unseen_columns, print_warnings,
+};
 
 /// The progress of a phase of the work.
 ///
@@ -101,6 +103,7 @@ impl Observer for Shown {
             }
             Warning::TornLogs(torn) => print_torn_logs(torn),
             Warning::Logs(warnings) => print_warnings(warnings),
+            Warning::UnseenColumns(names) => print_unseen_columns(names),
             _ => {}
         }
     }

@@ -67,6 +67,13 @@ impl PrintedWarnings {
         }
     }
 
+    /// Prints which logs end within an entry.
+    pub(crate) fn warn_of_torn(&mut self, torn: &[TornLog]) {
+        for TornLog { path, offset, bytes, part } in torn {
+            self.print(torn_line(path, *offset, *bytes, part));
+        }
+    }
+
     /// Prints what a table leaves in doubt.
     pub(crate) fn warn(&mut self, warnings: &[Warning]) {
         for warning in warnings {
@@ -82,6 +89,18 @@ pub(crate) fn print_log_warnings(table: &Table, warnings: &[Warning]) {
     print_warnings(warnings.get(table.warnings.len()..).unwrap_or_default());
 }
 
+/// Prints to stderr the columns that were asked for and of which no cell came.
+pub(crate) fn print_unseen_columns(names: &[String]) {
+    let columns = match names {
+        [] => return,
+        [name] => format!("the column {name}"),
+        names => format!("the columns {}", names.join(", ")),
+    };
+    print_message(format_args!(
+        "hfile: warning: no cell of {columns} was found: hfile stats lists the columns of files"
+    ));
+}
+
 /// Prints to stderr which logs end within an entry.
 pub(crate) fn print_torn_logs(torn: &[TornLog]) {
     for TornLog { path, offset, bytes, part } in torn {
@@ -91,9 +110,11 @@ pub(crate) fn print_torn_logs(torn: &[TornLog]) {
 
 /// Prints to stderr that a log ends within a part.
 pub(crate) fn print_torn(path: &Path, offset: u64, bytes: u64, part: &str) {
+    print_message(torn_line(path, offset, bytes, part));
+}
+
+fn torn_line(path: &Path, offset: u64, bytes: u64, part: &str) -> String {
     let (offset, bytes) = (show_count(offset), show_number(bytes, "byte"));
-    print_message(format_args!(
-        "hfile: {}: torn: {part} at offset {offset} is not finished; {bytes} not read",
-        path.display()
-    ));
+    let path = path.display();
+    format!("hfile: {path}: torn: {part} at offset {offset} is not finished; {bytes} not read")
 }

@@ -15,7 +15,7 @@ use crate::failure::Answer;
 use crate::inputs::Outcomes;
 use crate::inputs::in_parallel;
 use crate::inputs::{Input, Inputs, Target};
-use crate::text::lost_rows::LostRowsReport;
+use crate::text::lost_rows::{LostRowsReport, NO_ROWS, is_false};
 use crate::text::output::{Report, ReportFormat};
 use crate::text::progress::Progress;
 use crate::text::size_text::{show_count, show_number};
@@ -32,7 +32,7 @@ Examples:
 Checks files on all cores and reports them in the order given. If there are more than 20 files, prints only the
 damaged ones. A line on stderr counts the files. Continues with the other files if one cannot be read.
 For a damaged data block, reports which rows may be lost: those from the last row before the block to the first
-row after it. hfile salvage saves all other rows.
+row after it. hfile salvage saves all other rows. Damage to what reads do not need, such as a filter, costs no rows.
 Exit status: 0 all sound, 1 some damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Verify {
     /// HFiles, or directories of them, to check
@@ -175,9 +175,12 @@ struct Finding {
     offset: u64,
     block: Option<&'static str>,
     what: String,
-    /// For a data block that cannot be read.
+    /// For a data block that cannot be read, or has wrong cells, and for a leaf of the index.
     #[serde(flatten)]
     rows: Option<LostRowsReport>,
+    /// Set if reads of cells do not need what is damaged.
+    #[serde(skip_serializing_if = "is_false")]
+    no_rows_lost: bool,
 }
 
 impl FileReport {
@@ -189,6 +192,7 @@ impl FileReport {
                 block: damage.block.map(BlockType::name),
                 what: damage.what.to_string(),
                 rows: lost.map(|lost| LostRowsReport::from(&lost.rows)),
+                no_rows_lost: found.rows_lost(damage).is_none(),
             }
         };
         Self {
@@ -211,7 +215,7 @@ impl FileReport {
         let found = Verification::default();
         let mut report = Self::new(file, Target::default(), &found);
         let (offset, what) = (damage.at.get(), damage.what.into_owned());
-        report.errors.push(Finding { offset, block: None, what, rows: None });
+        report.errors.push(Finding { offset, block: None, what, rows: None, no_rows_lost: false });
         Self { ok: false, ..report }
     }
 }
@@ -222,11 +226,13 @@ impl Report for FileReport {
         let (blocks, cells) = (show_number(self.blocks, "block"), show_number(self.cells, "cell"));
         let file = self.target.label(&self.file);
         writeln!(out, "{file}: {verdict}, {blocks}, {cells}")?;
-        for Finding { offset, block, what, rows } in &self.errors {
+        for Finding { offset, block, what, rows, no_rows_lost } in &self.errors {
             let block = block.map(|name| format!("{name} block ")).unwrap_or_default();
             writeln!(out, "  {block}at {offset:#x}: {what}")?;
             if let Some(rows) = rows {
                 writeln!(out, "    {}", rows.text())?;
+            } else if *no_rows_lost {
+                writeln!(out, "    {NO_ROWS}")?;
             }
         }
         if let Some(why) = &self.unused_filter {

@@ -13,7 +13,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::table::root_paths::list_if_there;
-use crate::{Error, FileTree, Item, ItemKind, Result, Warning};
+use crate::wal::Continued;
+use crate::{Error, FileTree, Item, ItemKind, Result, Table, Warning};
 
 /// The directory of the logs that may have unflushed cells.
 pub(crate) const LOGS: &str = "WALs";
@@ -123,6 +124,19 @@ pub(crate) fn old_logs(
     };
     let items = list_if_there(tree, directory)?;
     Ok(items.into_iter().filter(is_log).map(|item| item.path).collect())
+}
+
+impl Table {
+    /// Returns a warning if entries of a torn log may be lost, because its server went on in another one.
+    pub(crate) fn warning_of_torn(&self, log: &Path) -> Result<Option<Warning>> {
+        let tree = &**self.tree();
+        let old = self.old_logs.as_deref();
+        let old = old.map_or(Ok(Vec::new()), |old| old_logs(tree, old, self.name.is_meta()))?;
+        let others = self.logs.iter().chain(&old).map(PathBuf::as_path);
+        let continued = Continued::find(tree, log, others)?;
+        let continued = continued.filter(|continued| !continued.is_repeated);
+        Ok(continued.map(|continued| Warning::new(log, continued.to_string())))
+    }
 }
 
 fn is_log_of_meta(path: &Path) -> bool {

@@ -16,9 +16,9 @@ pub struct TableDamage {
     pub file: Option<String>,
     /// What is wrong.
     pub what: String,
-    /// The rows that may have lost cells. If the bounds are those of a region, its end key is not
-    /// among them.
-    pub rows: RowsBetween,
+    /// The rows that may have lost cells; `None` if no read of cells needs what is damaged. If the bounds are
+    /// those of a region, its end key is not among them.
+    pub rows: Option<RowsBetween>,
 }
 
 /// Returns the rows that are both in a region and between two rows; `None` if there are none.

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use sstable::{
-    Damage, FileName, Limits, Reader, ReaderOptions, RowsBetween, Verification, error_line,
-};
+use sstable::{Damage, FileName, Limits, Reader, ReaderOptions, Verification, error_line};
 
 use super::damage::TableDamage;
 use super::file_use::FileUse;
@@ -103,17 +101,20 @@ impl FileCheck {
 
 /// Reports a problem of the HFile for each store file that loses rows.
 ///
-/// If none does, because the other half is damaged, reports it once.
+/// If none does, because the other half is damaged, or because reads do not need what is damaged, reports it once.
 fn report(
     problem: &Damage,
     verification: &Verification,
     found: &[(&FileUse, Location)],
     damages: &mut Vec<TableDamage>,
 ) {
-    let lost = verification.lost_rows.iter().find(|lost| lost.at == problem.at);
-    let lost = lost.map_or_else(RowsBetween::default, |lost| lost.rows.clone());
+    let Some((first_use, _)) = found.first() else { return };
     let block = problem.block.map(|block| format!("{} block ", block.name())).unwrap_or_default();
     let what = format!("damaged: {block}at {:#x}: {}", problem.at.get(), problem.what);
+    let Some(lost) = verification.rows_lost(problem) else {
+        damages.push(first_use.harmless_damage(what));
+        return;
+    };
     let mut is_reported = false;
     for (used, location) in found {
         if let Some(rows) = used.rows_lost(&lost, location) {
@@ -121,8 +122,7 @@ fn report(
             is_reported = true;
         }
     }
-    if let (false, Some((used, _))) = (is_reported, found.first()) {
-        let what = format!("{what}; no rows of this region");
-        damages.push(used.damage(what, lost));
+    if !is_reported {
+        damages.push(first_use.damage(format!("{what}; no rows of this region"), lost));
     }
 }

@@ -19,12 +19,17 @@ pub(super) struct FileUse {
 
 impl FileUse {
     pub(super) fn damage(&self, what: String, rows: RowsBetween) -> TableDamage {
+        TableDamage { rows: Some(rows), ..self.harmless_damage(what) }
+    }
+
+    /// Returns damage that costs no rows.
+    pub(super) fn harmless_damage(&self, what: String) -> TableDamage {
         TableDamage {
             region: Some(self.region.encoded_name.clone()),
             family: Some(self.family.clone()),
             file: Some(self.file.short_path()),
             what,
-            rows,
+            rows: None,
         }
     }
 

@@ -16,7 +16,8 @@
 //! | a log cannot be read to its end                             | a later marker in it may explain it      |
 //!
 //! The last two are reported in its place: the damaged file by its own check, the log here. A log that ends within
-//! an entry is read to its end, as HBase does: its server died.
+//! an entry is read to its end, as HBase does: its server died. If the server went on in another log, entries may be
+//! lost, and the log counts as one that cannot be read to its end.
 //!
 //! False alarm: after `restore_snapshot`, until the table is enabled, files that the restore removed are reported
 //! if the archive no longer has them.
@@ -102,7 +103,7 @@ impl Search<'_> {
                     family: None,
                     file: Some(path.display().to_string()),
                     what: format!("store files may be lost unnoticed: {}", error_line(&error)),
-                    rows: RowsBetween::default(),
+                    rows: Some(RowsBetween::default()),
                 });
             }
             T::default()
@@ -126,9 +127,9 @@ impl Search<'_> {
 
     fn read_log(&mut self, path: &Path) -> Result<()> {
         let source = self.tree.open(path).map_err(Error::io(path, "open it"))?;
-        let reader = wal::Reader::open(source, FileName::new(path.display().to_string()))?;
+        let mut reader = wal::Reader::open(source, FileName::new(path.display().to_string()))?;
         let name = self.table.name.to_string();
-        for entry in reader {
+        for entry in &mut reader {
             let entry = entry?;
             let history = self.regions.get_mut(&*entry.region).filter(|_| entry.table == name);
             let Some(history) = history else { continue };
@@ -136,6 +137,12 @@ impl Search<'_> {
             for marker in entry.cells.iter().filter_map(Marker::parse) {
                 add_marker(history, marker, at, path);
             }
+        }
+        if let Some(wal::End::Torn { offset, part, .. }) = reader.end()
+            && let Some(warning) = self.table.warning_of_torn(path)?
+        {
+            let what = format!("{part} at offset {offset} is not finished; {}", warning.what);
+            return Err(Error::damaged(path, what));
         }
         Ok(())
     }
@@ -290,7 +297,7 @@ fn lost(region: &Region, family: &Family, name: &str, origin: &FileOrigin) -> Ta
             origin.how,
             origin.source.display()
         ),
-        rows: region.info.rows(),
+        rows: Some(region.info.rows()),
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) struct MobCheck {
 }
 
 /// The problems of a MOB file; `None` until a thread has checked it.
-type OtherFile = Mutex<Option<Vec<String>>>;
+type OtherFile = Mutex<Option<Vec<MobProblem>>>;
 
 /// The rows of the references of a store file, by MOB file.
 type References = BTreeMap<(TableName, MobFileName), RowsBetween>;
@@ -67,11 +67,14 @@ impl MobCheck {
             let family = &used.family;
             match locate_mob(tree, &self.root, &self.path, &table, family, &name) {
                 Ok(path) => {
-                    for what in self.problems(tree, limits, &table, family, &name, &path)? {
-                        damages.push(used.damage(what, rows.clone()));
+                    for problem in self.problems(tree, limits, &table, family, &name, &path)? {
+                        let rows = problem.costs_rows.then(|| rows.clone());
+                        damages.push(TableDamage { rows, ..used.harmless_damage(problem.what) });
                     }
                 }
-                Err(error) => damages.push(TableDamage { rows, ..used.damage_of(error)? }),
+                Err(error) => {
+                    damages.push(TableDamage { rows: Some(rows), ..used.damage_of(error)? });
+                }
             }
         }
         Ok(())
@@ -86,7 +89,7 @@ impl MobCheck {
         family: &[u8],
         name: &MobFileName,
         path: &Path,
-    ) -> Result<Vec<String>> {
+    ) -> Result<Vec<MobProblem>> {
         let region = RegionInfo::mob_region_name(table);
         let family = String::from_utf8_lossy(family);
         let key = format!("{}/{}/{region}/{family}/{name}", table.namespace(), table.name());
@@ -158,19 +161,32 @@ impl MobCheck {
     }
 }
 
+/// A problem of a MOB file.
+#[derive(Clone, Debug)]
+struct MobProblem {
+    what: String,
+    /// Whether values may be lost.
+    costs_rows: bool,
+}
+
 /// Checks a MOB file, and returns what is wrong.
-fn check(tree: &dyn FileTree, limits: Limits, path: &Path) -> Result<Vec<String>> {
+fn check(tree: &dyn FileTree, limits: Limits, path: &Path) -> Result<Vec<MobProblem>> {
     let source = tree.open(path).map_err(Error::io(path, "open it"))?;
     let shown = path.display();
     match sstable::verify(source, FileName::new(shown.to_string()), limits, |_| {}) {
         Err(sstable::Error::Unsupported { feature, found, .. }) => {
-            Ok(vec![format!("the MOB file {shown} cannot be read: unsupported {feature}: {found}")])
+            let what =
+                format!("the MOB file {shown} cannot be read: unsupported {feature}: {found}");
+            Ok(vec![MobProblem { what, costs_rows: true }])
         }
         verification => {
-            let what = |Damage { at, what, .. }: &Damage| {
-                format!("the MOB file {shown} is damaged at {:#x}: {what}", at.get())
+            let verification = verification?;
+            let problem = |damage: &Damage| {
+                let Damage { at, what, .. } = damage;
+                let what = format!("the MOB file {shown} is damaged at {:#x}: {what}", at.get());
+                MobProblem { what, costs_rows: verification.rows_lost(damage).is_some() }
             };
-            Ok(verification?.problems.iter().map(what).collect())
+            Ok(verification.problems.iter().map(problem).collect())
         }
     }
 }

@@ -30,7 +30,8 @@ use crate::{Error, FamilySchema, FileTree, ItemKind, Region, Table};
 ///     file.run(&**table.tree(), Limits::default(), |_bytes| {}, &mut damages)?;
 /// }
 /// for damage in damages {
-///     println!("{}: {}; {} may be lost", damage.place(), damage.what, damage.rows);
+///     let rows = damage.rows.as_ref().map_or("no rows".to_owned(), ToString::to_string);
+///     println!("{}: {}; {rows} may be lost", damage.place(), damage.what);
 /// }
 /// # Ok::<(), hbase_files::Error>(())
 /// ```
@@ -114,7 +115,7 @@ impl Table {
     /// Returns a problem of the table with the region and the rows that it concerns.
     fn damage_of(&self, problem: &Error) -> TableDamage {
         let ProblemPlace { file, region, family, what, rows } = self.place_of(problem);
-        TableDamage { region, family, file, what, rows }
+        TableDamage { region, family, file, what, rows: Some(rows) }
     }
 }
 

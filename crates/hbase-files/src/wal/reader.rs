@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use sstable::{FileName, ReadAt};
 
-use super::entry::LogEntry;
+use super::entry::{Key, LogEntry};
 use super::entry_decoder::Codec;
 use super::error::{Error, Result, Stop};
 use super::header::{LogHeader, MAGIC};
 use super::input::Input;
+use super::limits::KEY_LEN_MAX;
 use super::resync::{ENTRIES_TO_READ_ON, Found, Search};
 use super::skipped::{GIVEN_UP, SkipEnd, SkippedBytes};
 use super::trailer;
@@ -52,6 +53,13 @@ pub struct Reader {
     /// The last sequence ids by region, once entries were searched for.
     last: Option<HashMap<String, u64>>,
     search: Option<Search>,
+}
+
+/// What the key of a torn entry says.
+pub(super) struct TornEntry {
+    pub(super) table: String,
+    pub(super) region: String,
+    pub(super) sequence: u64,
 }
 
 /// What a log has next.
@@ -128,6 +136,20 @@ impl Reader {
     /// Returns how the file ends; `None` until the iterator has ended, and after an error.
     pub const fn end(&self) -> Option<&End> {
         self.end.as_ref()
+    }
+
+    /// Returns the torn entry at the end, if its key is whole and the log has no dictionaries.
+    pub(super) fn torn_entry(&mut self) -> Option<TornEntry> {
+        let Some(End::Torn { offset, .. }) = self.end else { return None };
+        if self.header.is_none() || matches!(self.codec, Codec::Dictionaries(_)) {
+            return None;
+        }
+        self.input.seek(offset);
+        let len = self.input.varint_len().ok()?;
+        let key = self.input.take_part("the key of an entry", len, KEY_LEN_MAX).ok()?;
+        let Key { region, table, sequence, .. } = Key::parse(key).ok()?;
+        let (table, region) = (String::from_utf8(table).ok()?, String::from_utf8(region).ok()?);
+        Some(TornEntry { table, region, sequence })
     }
 
     /// Reads the next entry, or finds out how the file ends.

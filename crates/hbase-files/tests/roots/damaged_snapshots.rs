@@ -85,7 +85,8 @@ fn is_in_region(table: &Table, damage: &TableDamage) -> bool {
     else {
         return table.mob.is_some();
     };
-    let RowsBetween { first, last } = &damage.rows;
+    // Damage to what no read needs costs no rows.
+    let Some(RowsBetween { first, last }) = &damage.rows else { return true };
     let (start, end) = (&region.info.start_key, &region.info.end_key);
     let is_before_end = |row: &Vec<u8>| end.is_empty() || row <= end;
     (first.as_ref().is_some_and(|row| row >= start) || start.is_empty())

@@ -15,8 +15,8 @@ const UPPER: &str = "77a347dcd3a699aadaaa702b08393620";
 fn copy_of_t1(place: &str) -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let table = directory.path().join(place);
-    let of_hbase = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../tests/data/rootdir/root/data/default/t1");
+    let of_hbase =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/rootdir/root/data/default/t1");
     copy_directory(&of_hbase, &table);
     (directory, table)
 }

@@ -39,6 +39,7 @@ type Lost = (String, Option<Vec<u8>>, Option<Vec<u8>>);
 fn lost(damages: &[TableDamage]) -> BTreeSet<Lost> {
     let lost = damages.iter().map(|TableDamage { file, rows, .. }| {
         let file = file.clone().expect("a file");
+        let rows = rows.as_ref().expect("rows are lost");
         (file, rows.first.clone(), rows.last.clone())
     });
     lost.collect()

@@ -226,16 +226,30 @@ impl Trailer {
     /// check, made when a file is verified, finds damage there.
     pub(crate) fn check_bytes(bytes: &[u8]) -> Result<(), DamageReason> {
         let mut input = Input::new(bytes);
-        let message = input.array::<8>().and_then(|_| input.vint()).and_then(|len| input.take(len));
+        let message = Self::message(&mut input);
         let proto = message.and_then(|message| Proto::decode(message).ok()).ok_or("is cut")?;
         if message != Some(&proto.encode_to_vec()) {
             return Err("has a field that this build does not know".into());
         }
-        let zeros = input.rest().split_last_chunk::<4>().map_or(&[][..], |(zeros, _)| zeros);
-        match zeros.iter().position(|byte| *byte != 0) {
-            None => Ok(()),
-            Some(at) => Err(format!("is not zero {at} bytes after its fields").into()),
+        Ok(())
+    }
+
+    /// Checks that only zeros are between the fields and the version at the end.
+    pub(crate) fn check_padding(bytes: &[u8]) -> Result<(), DamageReason> {
+        let mut input = Input::new(bytes);
+        if Self::message(&mut input).is_none() {
+            return Ok(());
         }
+        let padding = input.rest().split_last_chunk::<4>().map_or(&[][..], |(padding, _)| padding);
+        match padding.iter().position(|byte| *byte != 0) {
+            None => Ok(()),
+            Some(at) => Err(format!("the padding is damaged: its byte {at} is not zero").into()),
+        }
+    }
+
+    /// Returns the fields of a trailer, encoded.
+    fn message<'b>(input: &mut Input<'b>) -> Option<&'b [u8]> {
+        input.array::<8>().and_then(|_| input.vint()).and_then(|len| input.take(len))
     }
 
     /// Checks that the fields do not contradict each other.

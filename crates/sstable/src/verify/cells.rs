@@ -37,6 +37,14 @@ pub(super) struct CellChecks {
     last_bloom_key: Option<Vec<u8>>,
 }
 
+/// A statement of the file about its cells that is wrong.
+pub(super) struct WrongStatement {
+    pub(super) block: BlockType,
+    pub(super) what: String,
+    /// Whether reads depend on it, so that they may not find rows.
+    pub(super) costs_rows: bool,
+}
+
 impl CellChecks {
     pub(super) fn new(file: &OpenFile) -> Self {
         let keys = [FileInfo::BIGGEST_CELL_LEN, FileInfo::BIGGEST_CELL_KEY];
@@ -156,8 +164,8 @@ impl CellChecks {
         }
     }
 
-    /// Checks the statements of the file about its cells. Returns problems with block types.
-    pub(super) fn finish(&self, file: &OpenFile, bloom_bytes: u64) -> Vec<(BlockType, String)> {
+    /// Checks the statements of the file about its cells. Returns those that are wrong.
+    pub(super) fn finish(&self, file: &OpenFile, bloom_bytes: u64) -> Vec<WrongStatement> {
         let mut problems = Vec::new();
         self.check_file_info(file, &mut problems);
         self.check_longest_cell(file, &mut problems);
@@ -165,13 +173,17 @@ impl CellChecks {
         problems
     }
 
-    fn check_file_info(&self, file: &OpenFile, problems: &mut Vec<(BlockType, String)>) {
+    fn check_file_info(&self, file: &OpenFile, problems: &mut Vec<WrongStatement>) {
+        /// Those that no read of cells depends on.
+        const FOR_INFORMATION: [&[u8]; 3] =
+            [FileInfo::AVERAGE_KEY_LEN, FileInfo::AVERAGE_VALUE_LEN, FileInfo::MAX_TAGS_LEN];
         let file_info = &file.file_info;
         let mut compare = |key: &[u8], stated: Option<i64>, is: i64| {
             if stated.is_some_and(|stated| stated != is) {
+                let costs_rows = !FOR_INFORMATION.contains(&key);
                 let key = crate::escape(key);
                 let what = format!("{key} is {} and should be {is}", stated.unwrap_or(0));
-                problems.push((BlockType::FileInfo, what));
+                problems.push(WrongStatement { block: BlockType::FileInfo, what, costs_rows });
             }
         };
         let int = |key| file_info.int(key).map(i64::from);
@@ -196,12 +208,12 @@ impl CellChecks {
 
         if file.last_key != self.previous_key {
             let what = "hfile.LASTKEY is not the key of the last cell".to_owned();
-            problems.push((BlockType::FileInfo, what));
+            problems.push(WrongStatement { block: BlockType::FileInfo, what, costs_rows: true });
         }
     }
 
     /// Checks what HBase 2.6 and later say about the longest cell.
-    fn check_longest_cell(&self, file: &OpenFile, problems: &mut Vec<(BlockType, String)>) {
+    fn check_longest_cell(&self, file: &OpenFile, problems: &mut Vec<WrongStatement>) {
         let Some(longest) = &self.longest_cell else { return };
         let as_number = |bytes: &[u8]| match <[u8; 8]>::try_from(bytes) {
             Ok(number) => i64::from_be_bytes(number).to_string(),
@@ -215,18 +227,15 @@ impl CellChecks {
             let Some(stated) = stated.map(show) else { return };
             let (key, expected) = (crate::escape(key), show(expected));
             let what = format!("{key} is {stated} and should be {expected}");
-            problems.push((BlockType::FileInfo, what));
+            problems.push(WrongStatement { block: BlockType::FileInfo, what, costs_rows: false });
         };
         compare(FileInfo::BIGGEST_CELL_LEN, &longest.len.to_be_bytes(), &as_number);
         compare(FileInfo::BIGGEST_CELL_KEY, &longest.flat_key, &as_key);
     }
 
-    fn check_filters(
-        &self,
-        file: &OpenFile,
-        bloom_bytes: u64,
-        problems: &mut Vec<(BlockType, String)>,
-    ) {
+    fn check_filters(&self, file: &OpenFile, bloom_bytes: u64, problems: &mut Vec<WrongStatement>) {
+        // A filter that denies a key is reported with the cell, so a wrong count costs no rows.
+        let costs_rows = false;
         let filters = file.filters();
         let blooms = [
             (&filters.bloom, self.bloom_key_count, BlockType::GeneralBloomMeta),
@@ -242,13 +251,14 @@ impl CellChecks {
             bytes += summary.byte_size;
             if summary.key_count != is {
                 let (found, is) = (show_number(summary.key_count, "key"), show_count(is));
-                problems.push((block, format!("has {found} and should have {is}")));
+                let what = format!("has {found} and should have {is}");
+                problems.push(WrongStatement { block, what, costs_rows });
             }
         }
         if filters.problem.is_none() && bytes != bloom_bytes && filters.bloom.is_some() {
             let (bytes, is) = (show_number(bytes, "byte"), show_count(bloom_bytes));
             let what = format!("states {bytes} of chunks, which have {is}");
-            problems.push((BlockType::GeneralBloomMeta, what));
+            problems.push(WrongStatement { block: BlockType::GeneralBloomMeta, what, costs_rows });
         }
     }
 }

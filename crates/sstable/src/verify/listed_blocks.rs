@@ -38,6 +38,8 @@ pub(super) struct ListedBlocks {
 pub(super) struct ListedBlock {
     pub(super) handle: BlockHandle,
     pub(super) is_data: bool,
+    /// Whether reads of cells need the block. They do without the chunks of a Bloom filter and META blocks.
+    pub(super) is_needed: bool,
 }
 
 impl ListedBlocks {
@@ -54,9 +56,15 @@ impl ListedBlocks {
         let blooms = [&filters.bloom, &filters.delete_family_bloom];
         let chunks = blooms.into_iter().flatten().flat_map(ChunkedBloom::chunk_handles);
         let metas = file.metas.iter().map(|(_, handle)| *handle);
-        let non_data = chunks.chain(metas).map(|handle| ListedBlock { handle, is_data: false });
-        listed.blocks.extend(non_data);
-        listed.blocks.sort_by_key(|block| block.handle.offset);
+        let unneeded = chunks.chain(metas).map(|handle| ListedBlock {
+            handle,
+            is_data: false,
+            is_needed: false,
+        });
+        listed.blocks.extend(unneeded);
+        // A damaged index may list a block of another kind: the data index comes first.
+        listed.blocks.sort_by_key(|block| (block.handle.offset, !block.is_data, !block.is_needed));
+        listed.blocks.dedup_by_key(|block| block.handle.offset);
         listed
     }
 
@@ -75,7 +83,7 @@ impl ListedBlocks {
         let is_data = level >= levels;
         for handle in (0..node.len()).filter_map(|index| node.entry(index)).map(|entry| entry.block)
         {
-            self.blocks.push(ListedBlock { handle, is_data });
+            self.blocks.push(ListedBlock { handle, is_data, is_needed: true });
             if is_data || !visited.insert(handle.offset) {
                 continue;
             }

@@ -3,7 +3,7 @@
 use super::checked_block::CheckedBlock;
 use crate::{BlockOffset, KeyRef, RowsBetween};
 
-/// The rows that one unreadable data block, or range of the file, may have held.
+/// The rows that one damaged block, or range of the file, may have held, or that the damage may hide.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LostRows {
     /// The offset of the block, or of the start of the range.
@@ -29,6 +29,6 @@ pub(super) fn lost_rows(data_blocks: &[CheckedBlock], damaged: &[BlockOffset]) -
 }
 
 /// Returns the row of a serialised cell key, or `None` if the key is malformed.
-fn row(key: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn row(key: &[u8]) -> Option<Vec<u8>> {
     KeyRef::parse(key).map(|key| key.row.to_vec())
 }

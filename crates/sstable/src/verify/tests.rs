@@ -471,3 +471,81 @@ fn cells_of_one_key_are_ordered_by_descending_sequence_id() {
     let [damage] = &found[..] else { panic!("{found:#?}") };
     assert!(damage.what.contains("has sequence id 5 after 3 of the same key"), "{damage}");
 }
+
+/// Returns the rows that the only problem of a file costs, as text; `None` if it costs none.
+fn cost(found: &Verification) -> Option<String> {
+    let [problem] = &found.problems[..] else { panic!("{:#?}", found.problems) };
+    found.rows_lost(problem).map(|rows| rows.to_string())
+}
+
+#[test]
+fn what_reads_do_not_need_costs_no_rows() {
+    let file = deep();
+    let flipped = |at: usize| {
+        let mut bytes = file.clone();
+        bytes[at] ^= 4;
+        check(bytes)
+    };
+    let padding = file.len() - 10;
+    let found = flipped(padding);
+    assert!(found.problems[0].what.contains("the padding is damaged"), "{:?}", found.problems);
+    assert_eq!(cost(&found), None);
+    for unneeded in [BlockType::BloomChunk, BlockType::Meta, BlockType::GeneralBloomMeta] {
+        let at = block(&file, unneeded, 0).0;
+        // A byte of the body, and one of the header.
+        for byte in [33, 0] {
+            let found = flipped(at + byte);
+            assert_eq!(cost(&found), None, "{unneeded}, byte {byte}");
+            assert_eq!(found.cells, 200, "{unneeded}");
+        }
+    }
+    let at = block(&file, BlockType::Data, 100).0;
+    assert_eq!(cost(&flipped(at + 33)).as_deref(), Some("rows from row099 to row101"));
+    let trailer = file.len() - Trailer::LEN as usize;
+    assert_eq!(cost(&flipped(trailer)).as_deref(), Some("all rows"));
+}
+
+#[test]
+fn a_leaf_of_the_index_costs_the_rows_to_which_it_leads() {
+    let file = deep();
+    let leaf = |number| block(&file, BlockType::LeafIndex, number).0;
+    let data_before = |at| {
+        headers(&file)
+            .iter()
+            .filter(|(block, header)| *block < at && header.block_type == BlockType::Data)
+            .count()
+    };
+    for (number, first) in [(0, 0), (2, data_before(leaf(1)))] {
+        let mut bytes = file.clone();
+        bytes[leaf(number) + 33] ^= 4;
+        let last = data_before(leaf(number)) - 1;
+        let rows = format!("rows from row{first:03} to row{last:03}");
+        assert_eq!(cost(&check(bytes)), Some(rows), "leaf {number}");
+    }
+}
+
+#[test]
+fn wrong_cells_cost_the_rows_of_their_block_and_wrong_averages_none() {
+    let file = FILES[3];
+    let filter = block(file, BlockType::BloomChunk, 0);
+    let found = check(changed(file, filter.0, &filter.1, |block| block[33..].fill(0)));
+    let denied = found.rows_lost(&found.problems[0]).unwrap();
+    assert!(
+        denied.first.is_some() && denied.last.is_some() && denied.first < denied.last,
+        "{denied}"
+    );
+    let start = file.len() - Trailer::LEN as usize;
+    let trailer = Trailer::read(&file[start..], start as u64).unwrap();
+    let wrong: [fn(&mut Trailer); 3] = [
+        |trailer| trailer.entry_count += 1,
+        |trailer| trailer.total_uncompressed_bytes += 1,
+        |trailer| trailer.uncompressed_data_index_size -= 1,
+    ];
+    for (change, rows) in wrong.into_iter().zip([Some("all rows"), None, None]) {
+        let mut trailer = trailer.clone();
+        change(&mut trailer);
+        let mut bytes = file[..start].to_vec();
+        trailer.write(&mut bytes);
+        assert_eq!(cost(&check(bytes)).as_deref(), rows);
+    }
+}

@@ -50,7 +50,7 @@ impl Verifier<'_> {
                 return Ok(UnreadableRange { at, next, is_one_block: true, has_cells });
             }
         }
-        if let Some(ListedBlock { handle, is_data: has_cells }) = self.listed_blocks().get(at) {
+        if let Some(ListedBlock { handle, is_data: has_cells, .. }) = self.listed_blocks().get(at) {
             let next = at.plus(handle.len.into());
             if at < next && next <= end {
                 return Ok(UnreadableRange { at, next, is_one_block: true, has_cells });
@@ -73,7 +73,7 @@ impl Verifier<'_> {
     }
 
     /// Returns the listed blocks; the first call reads them.
-    fn listed_blocks(&mut self) -> &ListedBlocks {
+    pub(super) fn listed_blocks(&mut self) -> &ListedBlocks {
         self.listed_blocks.get_or_insert_with(|| ListedBlocks::collect(self.file))
     }
 

@@ -13,10 +13,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::cells::{CellChecks, display_key};
+use super::cells::{CellChecks, WrongStatement, display_key};
 use super::checked_block::CheckedBlock;
 use super::listed_blocks::{ListedBlocks, UnreadableRange};
-use super::lost_rows::{LostRows, lost_rows};
+use super::lost_rows::{LostRows, lost_rows, row};
 use crate::block::decoded::DecodedBlock;
 use crate::block::index::BlockHandle;
 use crate::block::origin::BlockIdentity;
@@ -26,7 +26,7 @@ use crate::file::open_file::OpenFile;
 use crate::file::raw_block::RawBlock;
 use crate::{
     BlockCache, BlockHeader, BlockOffset, BlockType, Damage, Error, FileName, Limits, ReadAt,
-    Reader, ReaderOptions, Result, Trailer,
+    Reader, ReaderOptions, Result, RowsBetween, Trailer,
 };
 
 /// The result of the verification of a file.
@@ -45,8 +45,11 @@ pub struct Verification {
     pub problems: Vec<Damage>,
     /// Why a sound row filter of the file is not used. This is no problem of the file.
     pub unused_filter: Option<String>,
-    /// The rows that each damaged data block may have held; at most [`PROBLEMS_MAX`] blocks.
+    /// The rows that each damaged data block may have held, and those to which a damaged leaf of the index leads;
+    /// at most [`PROBLEMS_MAX`] blocks.
     pub lost_rows: Vec<LostRows>,
+    /// The problems that cost no rows.
+    harmless: Vec<Damage>,
 }
 
 /// The most problems that a verification reports.
@@ -56,6 +59,35 @@ impl Verification {
     /// Returns whether the file has no problems.
     pub fn is_sound(&self) -> bool {
         self.problems.is_empty()
+    }
+
+    /// Returns the rows that may be lost, or not be found, because of one of the [`problems`](Self::problems);
+    /// `None` if reads of cells do not need what is damaged.
+    ///
+    /// Reads do not need filters that cannot be read, other META blocks, the padding of the trailer, and sizes and
+    /// averages that the file states. All rows may be lost if the damaged part concerns the whole file.
+    pub fn rows_lost(&self, problem: &Damage) -> Option<RowsBetween> {
+        if self.harmless.contains(problem) {
+            return None;
+        }
+        let lost = self.lost_rows.iter().find(|lost| lost.at == problem.at);
+        Some(lost.map_or_else(RowsBetween::default, |lost| lost.rows.clone()))
+    }
+
+    /// Records a problem that costs no rows, because reads of cells do not need what is damaged.
+    pub(super) fn report_harmless(&mut self, damage: Damage) {
+        if self.problems.len() < PROBLEMS_MAX && !self.problems.contains(&damage) {
+            self.harmless.push(damage.clone());
+            self.problems.push(damage);
+        }
+    }
+
+    /// Notes the rows of a problem at `at`, from the flat keys of the first and the last one.
+    fn add_lost_rows(&mut self, at: BlockOffset, first: Option<&[u8]>, last: Option<&[u8]>) {
+        if self.lost_rows.len() < PROBLEMS_MAX {
+            let rows = RowsBetween { first: first.and_then(row), last: last.and_then(row) };
+            self.lost_rows.push(LostRows { at, rows });
+        }
     }
 
     /// Records a problem, unless it is already recorded.
@@ -183,20 +215,29 @@ impl<'a> Verifier<'a> {
         if let Some(damage) = file.filters().problem.clone()
             && !self.is_unreadable(damage.at)
         {
-            self.verification.report(damage);
+            // A filter that cannot be read skips no file.
+            self.verification.report_harmless(damage);
         }
         self.verification.totals_checked = self.unreadable.is_empty();
-        self.verification.lost_rows = lost_rows(&self.data_blocks, &self.damaged_data_blocks);
+        let lost = lost_rows(&self.data_blocks, &self.damaged_data_blocks);
+        self.verification.lost_rows.extend(lost);
         self.check_row_filter()?;
         self.check_index()?;
         if self.verification.totals_checked {
             self.check_trailer();
-            for (block, what) in self.cells.finish(file, self.bloom_bytes) {
+            for WrongStatement { block, what, costs_rows } in
+                self.cells.finish(file, self.bloom_bytes)
+            {
                 let at = match block {
                     BlockType::FileInfo => file.trailer.file_info_offset,
                     _ => file.trailer.load_on_open_data_offset,
                 };
-                self.verification.report(Damage::in_block(block, at, what));
+                let damage = Damage::in_block(block, at, what);
+                if costs_rows {
+                    self.verification.report(damage);
+                } else {
+                    self.verification.report_harmless(damage);
+                }
             }
         }
         progress(file.blocks.source.len());
@@ -217,9 +258,9 @@ impl<'a> Verifier<'a> {
         let row_count = self.verification.totals_checked.then(|| self.cells.row_count());
         let problems = filter.check(&self.file.blocks, row_count)?;
         for damage in problems.into_iter().chain(filter.problem().cloned()) {
-            // Damage to an unreadable block was already reported.
+            // Damage to an unreadable block was already reported. A filter that denies a row is reported with the cell.
             if !self.is_unreadable(damage.at) {
-                self.verification.report(damage);
+                self.verification.report_harmless(damage);
             }
         }
         Ok(())
@@ -235,10 +276,12 @@ impl<'a> Verifier<'a> {
             progress(at.get());
             at = match file.blocks.read_header(at, end.get()) {
                 Ok(header) => self.check_block_of(at, &header, end)?,
-                Err(error) => {
-                    self.take(error)?;
-                    self.skip_unreadable(at, None, end)?
+                Err(Error::Corrupt { damage, .. }) => {
+                    let next = self.skip_unreadable(at, None, end)?;
+                    self.report_unreadable(damage, None);
+                    next
                 }
+                Err(error) => return Err(error),
             };
         }
         Ok(())
@@ -260,10 +303,51 @@ impl<'a> Verifier<'a> {
                 Ok(at.plus(header.len()))
             }
             Err(damage) => {
-                self.verification.report(damage);
-                self.skip_unreadable(at, Some(header), end)
+                let next = self.skip_unreadable(at, Some(header), end)?;
+                self.report_unreadable(damage, Some(header));
+                Ok(next)
             }
         }
+    }
+
+    /// Reports the block that was found unreadable last. `header` is its header, if that is readable.
+    fn report_unreadable(&mut self, damage: Damage, header: Option<&BlockHeader>) {
+        let at = damage.at;
+        let block_type = header.map(|header| header.block_type);
+        let is_of_filter = matches!(
+            block_type,
+            Some(
+                BlockType::BloomChunk
+                    | BlockType::GeneralBloomMeta
+                    | BlockType::DeleteFamilyBloomMeta
+                    | BlockType::Meta
+            )
+        );
+        let has_cells = self.unreadable.last().is_some_and(|unreadable| unreadable.has_cells);
+        let filter_at = self.file.filters().problem.as_ref().map(|problem| problem.at);
+        // The type in a damaged header may be another one: the indexes decide, for the blocks that they list.
+        let is_needed = match self.listed_blocks().get(at) {
+            _ if has_cells => true,
+            Some(block) => block.is_needed,
+            None => !is_of_filter && filter_at != Some(at),
+        };
+        if !is_needed {
+            return self.verification.report_harmless(damage);
+        }
+        self.verification.report(damage);
+        if block_type == Some(BlockType::LeafIndex) {
+            self.add_rows_of_leaf(at);
+        }
+    }
+
+    /// Notes the rows to which an unreadable leaf of the index leads: those of the data blocks since the leaf before.
+    fn add_rows_of_leaf(&mut self, at: BlockOffset) {
+        let leaf_before = self.last_of_chain.get(&BlockType::LeafIndex);
+        let start = self.data_blocks.partition_point(|block| Some(&block.at) < leaf_before);
+        let blocks = &self.data_blocks[start..];
+        let first = blocks.iter().find_map(CheckedBlock::first_key);
+        let last = blocks.iter().rev().find_map(CheckedBlock::last_key);
+        self.verification.add_lost_rows(at, first, last);
     }
 
     pub(super) fn add_damaged_data_block(&mut self, at: BlockOffset) {
@@ -361,6 +445,7 @@ impl<'a> Verifier<'a> {
         let BlockIdentity { handle: place, block_type, .. } = *block.origin();
         self.verification.cells += block.cell_count();
         self.data_blocks.push(CheckedBlock::new(place, block));
+        let problems = self.verification.problems.len();
         let mut cursor = block.cursor();
         loop {
             let cell = block.cell(&cursor);
@@ -370,8 +455,13 @@ impl<'a> Verifier<'a> {
                 self.verification.report(Damage::in_block(block_type, place.offset, what));
             }
             if !block.advance(&mut cursor) {
-                return;
+                break;
             }
+        }
+        if self.verification.problems.len() > problems
+            && let Some(block) = self.data_blocks.last()
+        {
+            self.verification.add_lost_rows(place.offset, block.first_key(), block.last_key());
         }
     }
 
@@ -385,6 +475,9 @@ impl<'a> Verifier<'a> {
         let bytes = blocks.read_bytes(at, trailer.len())?;
         if let Err(what) = Trailer::check_bytes(&bytes) {
             self.verification.report(Damage::in_block(BlockType::Trailer, at, what));
+        }
+        if let Err(what) = Trailer::check_padding(&bytes) {
+            self.verification.report_harmless(Damage::in_block(BlockType::Trailer, at, what));
         }
         Ok(())
     }
@@ -411,7 +504,12 @@ impl<'a> Verifier<'a> {
                 trailer.has_hudi_comparator && field != "entry_count" && stated == of_hudi;
             if stated != is && !fits_hudi {
                 let what = format!("{field} is {stated} and should be {is}");
-                self.verification.report(Damage::in_block(BlockType::Trailer, at, what));
+                let damage = Damage::in_block(BlockType::Trailer, at, what);
+                // All blocks are readable here: a wrong sum of their sizes alone hides no cell.
+                match field {
+                    "entry_count" => self.verification.report(damage),
+                    _ => self.verification.report_harmless(damage),
+                }
             }
         }
         let last = self.data_blocks.last().map(|block| block.at);

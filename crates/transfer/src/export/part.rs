@@ -16,6 +16,7 @@ use super::source::{ExportSource, Part};
 use crate::cells_output::OutputFormat;
 use crate::error::{Doing, Error, Result};
 use crate::progress::{Observer, Phase};
+use crate::unseen_columns::UnseenColumns;
 
 /// Cells between two checks of `is_stopped`.
 const CELLS_PER_CHECK: u32 = 4096;
@@ -46,6 +47,8 @@ pub(super) struct ExportedPart {
     pub(super) missing: Vec<MissingCells>,
     pub(super) old_log_cells: Vec<OldLogCells>,
     pub(super) trace: ReadTrace,
+    /// The columns of the scan that the part does not have.
+    pub(super) unseen: UnseenColumns,
 }
 
 impl Job<'_> {
@@ -54,8 +57,10 @@ impl Job<'_> {
         let part = &self.source.parts()[index];
         let mut cells = self.source.open(index, &self.scan, self.observer)?;
         let mut files = PartFiles::new(self, index, part);
+        let mut unseen = UnseenColumns::new(&self.scan);
         let (mut since_check, mut shown) = (0_u32, 0);
         while let Some(cell) = cells.next_cell()? {
+            unseen.see(&cell);
             files.append(&cell)?;
             since_check += 1;
             if since_check == CELLS_PER_CHECK {
@@ -77,7 +82,7 @@ impl Job<'_> {
         let prefix = files.prefix.clone();
         let mut exported = files.finish()?;
         exported.missing = missing.iter().map(Into::into).collect();
-        Ok(Some(ExportedPart { part: exported, prefix, missing, old_log_cells, trace }))
+        Ok(Some(ExportedPart { part: exported, prefix, missing, old_log_cells, trace, unseen }))
     }
 }
 

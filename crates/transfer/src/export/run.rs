@@ -18,6 +18,7 @@ use super::sink::Sink;
 use super::source::{ExportSource, Part};
 use crate::error::{Error, Result};
 use crate::progress::{Extent, Observer, Warning};
+use crate::unseen_columns::UnseenColumns;
 
 /// An export to run.
 pub(super) struct Export<'e> {
@@ -40,6 +41,8 @@ pub struct Exported {
     pub unit: &'static str,
     /// The exported parts, those of earlier runs included.
     pub parts: u64,
+    /// Those of them that have rows.
+    pub parts_with_rows: u64,
     /// Parts that an earlier run had exported.
     pub resumed: u64,
     /// The files of all parts.
@@ -95,15 +98,21 @@ impl Export<'_> {
         let (out, missing) = (directory.path(), missing_of_all);
         let job = Job { source, scan, form, out, missing, is_stopped, progress, observer };
         let (mut missing, mut old_log_cells) = (Vec::new(), Vec::new());
+        let mut unseen = UnseenColumns::new(&job.scan);
         let mut trace = ReadTrace::default();
         export_all(&job, &pending, threads, |exported| {
             missing.extend(exported.missing);
             old_log_cells.extend(exported.old_log_cells);
             trace.add(&exported.trace);
+            unseen.intersect(&exported.unseen);
             manifest.add(exported.part, &exported.prefix);
             directory.write(&manifest)
         })?;
         drop(job);
+        // The files of an earlier run may have the columns.
+        if resumed == 0 {
+            observer.warn(Warning::UnseenColumns(&unseen.names()));
+        }
         let place = |name: &str| parts.iter().position(|part| part.name == name);
         manifest.regions.sort_by_key(|part| place(&part.region));
         manifest.complete = true;
@@ -113,6 +122,7 @@ impl Export<'_> {
             table: manifest.source.table().map(str::to_owned),
             unit: manifest.source.unit(),
             parts: manifest.regions.len() as u64,
+            parts_with_rows: manifest.regions.iter().filter(|part| part.rows > 0).count() as u64,
             resumed: resumed as u64,
             files: manifest.files().count() as u64,
             rows: manifest.rows,

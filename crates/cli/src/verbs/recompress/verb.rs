@@ -82,7 +82,9 @@ impl Recompress {
         match (&self.output, &self.files[..]) {
             (Some(output), [file]) => self.rewrite(file, output, block_size),
             (Some(_), _) => Err(UsageError("--output takes a single file".to_owned()).into()),
-            (None, paths) => Inputs::expand_all(paths).for_each(|file| self.measure(file, block_size)),
+            (None, paths) => {
+                Inputs::expand_all(paths).for_each(|file| self.measure(file, block_size))
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use hbase_files::{Table, TableScan, UnflushedCells};
-use transfer::CellsOutput;
+use transfer::{CellsOutput, UnseenColumns};
 
 use super::place::Place;
 use super::scan::print_cells;
@@ -45,7 +45,9 @@ impl<P: Place> Get<P> {
         for row in &self.rows {
             let cells = table.scan(&scan.clone().row(row.as_bytes()));
             let mut cells = cells.map_err(transfer::Error::Table)?;
-            let printed = print_cells(&mut cells, &mut output, u64::MAX, None);
+            // A row need not have all columns.
+            let unseen = &mut UnseenColumns::new(&TableScan::default());
+            let printed = print_cells(&mut cells, &mut output, u64::MAX, unseen, None);
             // Cells must be printed before a message about the row.
             output.flush().context(STDOUT)?;
             let found = printed?;

@@ -31,6 +31,7 @@ impl<P: NamedPlaces> Info<P> {
     /// if a part cannot be read.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let selected = Selected::of(&self.place)?;
+        selected.tell_former_tables("shown")?;
         let is_detailed = selected.only.is_some() || self.report_format.is_json();
         let mut lines = Vec::new();
         let answer = selected.for_each_named(&self.place, |named, printed| {
@@ -103,7 +104,15 @@ impl TableReport {
                 show_number(references, "reference")
             ),
         ));
-        lines.push(("size", show_size(bytes)));
+        let of_regions =
+            self.regions.iter().chain(&self.mob_files).map(|region| region.files.bytes);
+        let size = match of_regions.sum::<u64>() {
+            sum if sum > bytes => {
+                format!("{}; an HFile that several regions share counts once", show_size(bytes))
+            }
+            _ => show_size(bytes),
+        };
+        lines.push(("size", size));
         let regions = show_count(self.regions.len() as u64);
         lines.push((
             "regions",

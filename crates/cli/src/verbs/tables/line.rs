@@ -83,6 +83,8 @@ impl TableLine {
         printed.warn(&table.log_warnings);
         self.unflushed_cells = Some(cells.cell_count().map_err(transfer::Error::Table)?);
         self.problems += cells.missing().len();
+        printed.warn_of_torn(cells.torn_logs());
+        printed.warn(cells.warnings());
         Ok(cells.missing().is_empty())
     }
 

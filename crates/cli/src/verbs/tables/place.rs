@@ -14,7 +14,7 @@ use store::Clock;
 
 use super::log_options::LogOptions;
 use crate::arguments::cell_options::CellOptions;
-use crate::failure::UsageError;
+use crate::failure::{Failure, UsageError};
 use crate::text::size_text::show_number;
 use crate::text::warnings::PrintedWarnings;
 
@@ -322,9 +322,38 @@ fn open_table(
     let parsed: TableName = name.parse().map_err(|_| {
         UsageError(format!("{name} is not the name of a table; write NAMESPACE:TABLE"))
     })?;
-    let table = root.table(&parsed)?;
+    let table = root.table(&parsed).map_err(|error| match &error {
+        hbase_files::Error::NotFound { .. } => {
+            former_table(root, &parsed).map_or_else(|| error.into(), anyhow::Error::from)
+        }
+        _ => error.into(),
+    })?;
     printed.warn(&table.warnings);
     Ok(table)
+}
+
+/// Returns why a table cannot be opened, if only files in the archive or among the MOB files are left of it.
+fn former_table(root: &RootDirectory, name: &TableName) -> Option<Failure> {
+    let former = root.former_tables().ok()?.into_iter().find(|former| former.name == *name)?;
+    let snapshots = root.snapshots().map(|list| list.snapshots).unwrap_or_default();
+    let snapshots = snapshots.into_iter().filter(|snapshot| snapshot.table == *name);
+    let snapshots: Vec<String> = snapshots.map(|snapshot| snapshot.name).collect();
+    let shown = root.path().display();
+    let what = format!("{shown}: the table {name} is gone: it has files only in {}", former.place);
+    Some(match &snapshots[..] {
+        [] => Failure::FormerTable {
+            what: format!("{what}, and no snapshot"),
+            next: format!("hfile cat {} reads its files one by one", former.path.display()),
+        },
+        [snapshot, ..] => Failure::FormerTable {
+            what: format!(
+                "{what}, and {}: {}",
+                show_number(snapshots.len() as u64, "snapshot"),
+                snapshots.join(", ")
+            ),
+            next: format!("read a snapshot of it: hfile snapshot scan --root {shown} {snapshot}"),
+        },
+    })
 }
 
 impl NamedPlaces for TablePlaces {

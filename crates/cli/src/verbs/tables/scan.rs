@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use anyhow::Context;
 use hbase_files::{Region, Table, TableCells};
 use sstable::{BlockKind, BlockSource};
-use transfer::CellsOutput;
+use transfer::{CellsOutput, UnseenColumns};
 
 use super::place::Place;
 use crate::arguments::cell_options::CellOptions;
@@ -16,7 +16,7 @@ use crate::text::output::{STDOUT, Stdout, stdout};
 use crate::text::progress::Progress;
 use crate::text::size_text::show_count;
 use crate::text::warnings::{
-    print_log_warnings, print_missing, print_old_log_cells, print_torn_logs,
+    print_log_warnings, print_missing, print_old_log_cells, print_torn_logs, print_unseen_columns,
 };
 
 // The doc comments and the examples are those of the nouns, `snapshot.rs` and `table.rs`.
@@ -50,11 +50,15 @@ impl<P: Place> Scan<P> {
         // Printed cells and a bar on the same terminal would be mixed.
         let is_shown = self.count || !io::stdout().is_terminal();
         let progress = is_shown.then(|| ReadProgress::new(&table));
+        let mut unseen = UnseenColumns::new(&scan);
         let done = if self.count {
-            Self::print_count(&mut cells, progress)
+            Self::print_count(&mut cells, &mut unseen, progress)
         } else {
-            self.print(&mut cells, progress)
+            self.print(&mut cells, &mut unseen, progress)
         };
+        if done.is_ok() && self.limit.is_none() {
+            print_unseen_columns(&unseen.names());
+        }
         let missing = cells.missing();
         print_missing(&missing);
         print_old_log_cells(cells.old_log_cells());
@@ -64,10 +68,15 @@ impl<P: Place> Scan<P> {
         done.map(|()| Answer::from_bool(missing.is_empty()))
     }
 
-    fn print(&self, cells: &mut TableCells, progress: Option<ReadProgress>) -> anyhow::Result<()> {
+    fn print(
+        &self,
+        cells: &mut TableCells,
+        unseen: &mut UnseenColumns,
+        progress: Option<ReadProgress>,
+    ) -> anyhow::Result<()> {
         let mut output = CellsOutput::new(stdout(), self.format.get()).context(STDOUT)?;
         let limit = self.limit.unwrap_or(u64::MAX);
-        let printed = print_cells(cells, &mut output, limit, progress);
+        let printed = print_cells(cells, &mut output, limit, unseen, progress);
         // Cells before damage are printed.
         output.flush().context(STDOUT)?;
         printed.map(|_| ())
@@ -75,12 +84,14 @@ impl<P: Place> Scan<P> {
 
     fn print_count(
         cells: &mut TableCells,
+        unseen: &mut UnseenColumns,
         mut progress: Option<ReadProgress>,
     ) -> anyhow::Result<()> {
         let (mut rows, mut count) = (0_u64, 0_u64);
         let mut row: Option<Vec<u8>> = None;
         while let Some(cell) = cells.next_ref().map_err(transfer::Error::Table)? {
             count += 1;
+            unseen.see(&cell);
             if row.as_deref() != Some(cell.row) {
                 rows += 1;
                 cell.row.clone_into(row.get_or_insert_default());
@@ -102,11 +113,13 @@ pub(super) fn print_cells(
     cells: &mut TableCells,
     output: &mut CellsOutput<Stdout>,
     limit: u64,
+    unseen: &mut UnseenColumns,
     mut progress: Option<ReadProgress>,
 ) -> anyhow::Result<u64> {
     for printed in 0..limit {
         let cell = cells.next_ref().map_err(transfer::Error::Table)?;
         let Some(cell) = cell else { return Ok(printed) };
+        unseen.see(&cell);
         output.write(&cell).context(STDOUT)?;
         if let Some(progress) = &mut progress {
             progress.show(cells);

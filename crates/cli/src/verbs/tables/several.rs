@@ -50,6 +50,24 @@ impl Selected {
         }
     }
 
+    /// Says which tables `done` leaves out if no table is named: those of which only archived files are left.
+    pub(super) fn tell_former_tables(&self, done: &str) -> anyhow::Result<()> {
+        if !self.is_all || self.unit != "table" {
+            return Ok(());
+        }
+        let former = self.root.former_tables()?;
+        let mut names: Vec<String> = former.iter().map(|table| table.name.to_string()).collect();
+        names.dedup();
+        if !names.is_empty() {
+            print_message(format_args!(
+                "hfile: not {done}: {}: gone, only archived files are left; hfile snapshot reads them if a snapshot \
+                 has them",
+                names.join(", ")
+            ));
+        }
+        Ok(())
+    }
+
     /// Runs `work` for each table or snapshot, as [`for_each`](Self::for_each) does.
     pub(super) fn for_each_named<P: NamedPlaces>(
         &self,

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use hbase_files::Error;
 use hbase_files::verify::{FileCheck, TableDamage};
+use hbase_files::{Error, Region};
 use serde::Serialize;
 use sstable::escape;
 
@@ -15,11 +15,11 @@ use crate::failure::Answer;
 use crate::inputs::Outcomes;
 use crate::inputs::in_parallel;
 use crate::text::fold::fold;
-use crate::text::lost_rows::LostRowsReport;
+use crate::text::lost_rows::{LostRowsReport, NO_ROWS, is_false};
 use crate::text::output::{Report, ReportFormat};
 use crate::text::printable::as_line;
 use crate::text::progress::Progress;
-use crate::text::size_text::show_number;
+use crate::text::size_text::{show_count, show_number};
 use crate::text::warnings::PrintedWarnings;
 
 // The doc comments and the examples are those of the nouns, `snapshot.rs` and `table.rs`.
@@ -35,6 +35,7 @@ impl<P: NamedPlaces> Verify<P> {
     /// Checks the tables or snapshots, and prints a report for each: of several, one line.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let selected = Selected::of(&self.place)?;
+        selected.tell_former_tables("verified")?;
         let is_one = selected.only.is_some();
         selected.for_each_named(&self.place, |named, printed| {
             tell_unchecked_logs(named, printed);
@@ -89,9 +90,12 @@ fn check(named: &NamedTable, is_detailed: bool, format: ReportFormat) -> anyhow:
     )?;
     drop(progress);
     let files = check.files.len();
+    let store_files = FileCounts::of_table(table);
     let counts = Counts {
         regions: table.regions.len(),
-        store_files: FileCounts::of_table(table).all(),
+        store_files: store_files.all(),
+        kinds: store_files.into(),
+        recovered: table.regions.iter().flat_map(Region::recovered_hfiles).count(),
         files,
     };
     let report =
@@ -106,8 +110,52 @@ struct Counts {
     regions: usize,
     /// Store files, as `ls` and `info` count them: HFiles, links and references.
     store_files: u64,
+    #[serde(flatten)]
+    kinds: Kinds,
+    /// HFiles to which logs were split, which are no store files yet.
+    #[serde(skip)]
+    recovered: usize,
     /// HFiles; each is checked once, though several regions may have a half of it.
     files: usize,
+}
+
+/// The store files by kind.
+#[derive(Serialize)]
+struct Kinds {
+    hfiles: u64,
+    links: u64,
+    references: u64,
+}
+
+impl From<FileCounts> for Kinds {
+    fn from(FileCounts { hfiles, links, references, .. }: FileCounts) -> Self {
+        Self { hfiles, links, references }
+    }
+}
+
+impl Counts {
+    /// Returns what was checked, as in "40 HFiles and the 8 that 16 references name".
+    fn text(&self) -> String {
+        let Self { kinds: Kinds { hfiles, links, references }, recovered, files, .. } = *self;
+        let mut text = show_number(hfiles, "HFile");
+        let (recovered, files) = (recovered as u64, files as u64);
+        let named = files.saturating_sub(hfiles).saturating_sub(recovered);
+        if links + references > 0 {
+            let by = [(links, "link"), (references, "reference")];
+            let by = by.iter().filter(|(count, _)| *count > 0);
+            let by: Vec<String> = by.map(|(count, what)| show_number(*count, what)).collect();
+            let verb = if links + references == 1 { "names" } else { "name" };
+            let by = by.join(" and ");
+            text = match hfiles {
+                0 => format!("{} that {by} {verb}", show_number(named, "HFile")),
+                _ => format!("{text} and the {} that {by} {verb}", show_count(named)),
+            };
+        }
+        if recovered > 0 {
+            text = format!("{text}, {}", show_number(recovered, "recovered HFile"));
+        }
+        text
+    }
 }
 
 #[derive(Serialize)]
@@ -151,8 +199,12 @@ struct Finding {
     family: Option<String>,
     file: Option<String>,
     what: String,
+    /// The rows that may have lost cells, if any.
     #[serde(flatten)]
-    rows: LostRowsReport,
+    rows: Option<LostRowsReport>,
+    /// Set if reads of cells do not need what is damaged.
+    #[serde(skip_serializing_if = "is_false")]
+    no_rows_lost: bool,
     /// The file or the region, for the report that people read.
     #[serde(skip)]
     place: String,
@@ -165,7 +217,8 @@ impl Finding {
             family: damage.family.as_ref().map(|family| escape(family).to_string()),
             file: damage.file.clone(),
             what: damage.what.clone(),
-            rows: LostRowsReport::from(&damage.rows),
+            rows: damage.rows.as_ref().map(LostRowsReport::from),
+            no_rows_lost: damage.rows.is_none(),
             place: damage.place(),
         }
     }
@@ -201,14 +254,9 @@ impl Report for TableReport {
             (false, true) => "NOT CHECKED COMPLETELY",
             (false, false) => "DAMAGED",
         };
-        let Counts { regions, store_files, files } = self.counts;
-        let regions = show_number(regions as u64, "region");
-        let hfiles = match files as u64 {
-            hfiles if hfiles == store_files => String::new(),
-            hfiles => format!(", {} checked", show_number(hfiles, "HFile")),
-        };
-        let files = show_number(store_files, "file");
-        write!(out, "{}: {verdict}, {regions}, {files}{hfiles}", as_line(&name))?;
+        let regions = show_number(self.counts.regions as u64, "region");
+        let files = self.counts.text();
+        write!(out, "{}: {verdict}, {regions}, {files}", as_line(&name))?;
         if !self.is_detailed {
             let count = (self.errors.len() + unchecked.len() + refused.len()) as u64;
             let problems = show_number(count, "problem");
@@ -220,7 +268,8 @@ impl Report for TableReport {
         writeln!(out)?;
         for Finding { place, what, rows, .. } in &self.errors {
             let what = as_line(what);
-            writeln!(out, "  {}", rows.text())?;
+            let lost = rows.as_ref().map_or_else(|| NO_ROWS.to_owned(), LostRowsReport::text);
+            writeln!(out, "  {lost}")?;
             let what = match &*as_line(place) {
                 "" => what.into_owned(),
                 place => format!("{place}: {what}"),
@@ -245,7 +294,8 @@ mod tests {
     fn a_table_with_a_file_that_could_not_be_read_is_not_called_sound() {
         let name = Name::Table("t".to_owned());
         let unchecked = vec!["default/t/r/f/file".to_owned()];
-        let counts = Counts { regions: 1, store_files: 3, files: 2 };
+        let kinds = Kinds { hfiles: 1, links: 0, references: 2 };
+        let counts = Counts { regions: 1, store_files: 3, kinds, recovered: 0, files: 2 };
         let unread = Unread { unchecked, refused: Vec::new() };
         let report = TableReport::new(name, counts, Vec::new(), unread, true);
         assert!(!report.ok);
@@ -254,7 +304,8 @@ mod tests {
         let text = String::from_utf8(text).expect("UTF-8");
         assert_eq!(
             text,
-            "table t: NOT CHECKED COMPLETELY, 1 region, 3 files, 2 HFiles checked\n  \
+            "table t: NOT CHECKED COMPLETELY, 1 region, \
+             1 HFile and the 1 that 2 references name\n  \
              default/t/r/f/file: could not be read to its end\n"
         );
     }

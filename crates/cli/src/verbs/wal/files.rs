@@ -27,7 +27,17 @@ pub(super) fn for_each_log(
     paths: &[PathBuf],
     mut work: impl FnMut(&Path) -> anyhow::Result<Answer>,
 ) -> anyhow::Result<Answer> {
+    for_each_of_logs(paths, |path, _| work(path))
+}
+
+/// As [`for_each_log`]; `work` also gets the paths of all logs.
+pub(super) fn for_each_of_logs(
+    paths: &[PathBuf],
+    mut work: impl FnMut(&Path, &[PathBuf]) -> anyhow::Result<Answer>,
+) -> anyhow::Result<Answer> {
     let expanded: Vec<_> = paths.iter().map(|path| expand(path)).collect();
+    let all: Vec<PathBuf> = expanded.iter().flatten().flatten().cloned().collect();
+    let mut work = |path: &Path| work(path, &all);
     if let [Ok(logs)] = &expanded[..]
         && let [log] = &logs[..]
     {

@@ -4,10 +4,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use hbase_files::wal::End;
+use hbase_files::wal::{Continued, End, SequenceGap};
+use hbase_files::{FileTree, LocalTree};
 use serde::Serialize;
 
-use super::files::for_each_log;
+use super::files::for_each_of_logs;
 use super::survey::{Damage, Survey, Torn};
 use crate::failure::Answer;
 use crate::text::output::{Report, ReportFormat, STDOUT, stdout};
@@ -25,10 +26,11 @@ Of a directory, prints the damaged logs and a summary. A directory without files
 
 A torn end of a log that was not closed is reported, but is no damage: the server died or was still writing that
 entry, and HBase ignores it too. It can also be a copy that was cut off: compare the length with the original.
-If a sound entry follows the torn one, the log is damaged. Logs with dictionaries cannot be searched for such an
-entry: there, damage to a length can look like a torn end with many bytes. A log has no checksums, so changed
-bytes of a value cannot be found.
-Exit status: 0 all sound, 1 some damaged, 2 wrong usage, 3 could not read.")]
+If there is a newer log of the same server, in the same directory or another PATH, the torn log is INCOMPLETE, unless
+the newer one has the torn entry again, as after a failed write. If a sound entry follows the torn one, the log is
+damaged. Logs with dictionaries cannot be searched for such an entry: there, damage to a length can look like a torn
+end with many bytes. A log has no checksums, so changed bytes of a value cannot be found.
+Exit status: 0 all sound, 1 some damaged or incomplete, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Verify {
     /// Write-ahead logs, or directories of them, such as WALs and oldWALs
     #[arg(required = true, value_name = "PATH")]
@@ -46,8 +48,8 @@ impl Verify {
         let mut summary = Summary::default();
         let is_one = matches!(&self.files[..], [path] if !path.is_dir());
         let is_listed = self.all || is_one || self.report_format.is_json();
-        let answer = for_each_log(&self.files, |path| {
-            let report = LogReport::read(path)?;
+        let answer = for_each_of_logs(&self.files, |path, all| {
+            let report = LogReport::read(path, all)?;
             summary.add(&report);
             if is_listed || !report.ok {
                 self.report_format.print(&report)
@@ -67,6 +69,9 @@ impl Verify {
 struct Summary {
     logs: u64,
     damaged: u64,
+    /// Those that are torn, although their server went on in another log.
+    incomplete: u64,
+    /// The other torn ones.
     torn: u64,
     entries: u64,
     cells: u64,
@@ -75,15 +80,20 @@ struct Summary {
 impl Summary {
     fn add(&mut self, report: &LogReport) {
         self.logs += 1;
-        self.damaged += u64::from(!report.ok);
-        self.torn += u64::from(report.torn.is_some());
+        self.damaged += u64::from(!report.errors.is_empty());
+        self.incomplete += u64::from(report.is_incomplete());
+        self.torn += u64::from(report.ok && report.torn.is_some());
         self.entries += report.entries;
         self.cells += report.cells;
     }
 
     fn print(&self) -> anyhow::Result<()> {
-        let Self { logs, damaged, torn, entries, cells } = *self;
-        let sound = show_count(logs - damaged);
+        let Self { logs, damaged, incomplete, torn, entries, cells } = *self;
+        let sound = show_count(logs - damaged - incomplete);
+        let incomplete = match incomplete {
+            0 => String::new(),
+            incomplete => format!(", {} incomplete", show_count(incomplete)),
+        };
         let torn = match torn {
             0 => String::new(),
             torn => format!(" ({} torn at their end)", show_count(torn)),
@@ -91,9 +101,12 @@ impl Summary {
         let (logs, damaged) = (show_number(logs, "log"), show_count(damaged));
         let (entries, cells) = (show_number(entries, "entry"), show_number(cells, "cell"));
         let mut out = stdout();
-        writeln!(out, "{logs}: {sound} sound{torn}, {damaged} damaged; {entries}, {cells}")
-            .and_then(|()| out.flush())
-            .context(STDOUT)
+        writeln!(
+            out,
+            "{logs}: {sound} sound{torn}, {damaged} damaged{incomplete}; {entries}, {cells}"
+        )
+        .and_then(|()| out.flush())
+        .context(STDOUT)
     }
 }
 
@@ -107,23 +120,82 @@ struct LogReport {
     markers: u64,
     closed: bool,
     torn: Option<Torn>,
+    /// The log in which the server of a torn log went on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    continued: Option<ContinuedReport>,
     errors: Vec<Damage>,
 }
 
+/// Where the server of a torn log went on, and what is lost.
+#[derive(Serialize)]
+struct ContinuedReport {
+    log: String,
+    /// Whether the log has the torn entry again, so that none is lost.
+    repeated: bool,
+    /// The sequence ids that neither log has.
+    missing_sequences: Vec<GapReport>,
+    #[serde(skip)]
+    shown: String,
+}
+
+/// Sequence ids that no entry of a region has.
+#[derive(Serialize)]
+struct GapReport {
+    table: String,
+    region: String,
+    first: u64,
+    last: u64,
+}
+
+impl ContinuedReport {
+    /// Looks for a newer log of the same server, beside a torn one and among `all`.
+    fn of(torn: &Path, all: &[PathBuf]) -> anyhow::Result<Option<Self>> {
+        let here = Path::new(".");
+        let is_here = |directory: &&Path| directory.as_os_str().is_empty();
+        let beside =
+            torn.parent().map(|directory| if is_here(&directory) { here } else { directory });
+        let beside = beside.map_or(Ok(Vec::new()), |directory| LocalTree.list(directory));
+        let beside =
+            beside.with_context(|| format!("{}: cannot list its directory", torn.display()))?;
+        let others = all.iter().map(PathBuf::as_path).chain(beside.iter().map(|item| &*item.path));
+        let Some(found) = Continued::find(&LocalTree, torn, others)? else { return Ok(None) };
+        let gap = |gap: &SequenceGap| GapReport {
+            table: gap.table.clone(),
+            region: gap.region.clone(),
+            first: gap.first,
+            last: gap.last,
+        };
+        Ok(Some(Self {
+            log: found.log.display().to_string(),
+            repeated: found.is_repeated,
+            missing_sequences: found.gaps.iter().map(gap).collect(),
+            shown: found.to_string(),
+        }))
+    }
+}
+
 impl LogReport {
-    fn read(path: &Path) -> anyhow::Result<Self> {
+    fn read(path: &Path, logs: &[PathBuf]) -> anyhow::Result<Self> {
         let Survey { all, end, .. } = Survey::read(path)?;
+        let torn = Torn::of(&end);
+        let continued = torn.map_or(Ok(None), |_| ContinuedReport::of(path, logs))?;
         Ok(Self {
             schema: 1,
             file: path.display().to_string(),
-            ok: end.is_ok(),
+            ok: end.is_ok() && continued.as_ref().is_none_or(|continued| continued.repeated),
             entries: all.entries,
             cells: all.cells,
             markers: all.markers,
             closed: matches!(end, Ok(End::Closed)),
-            torn: Torn::of(&end),
+            torn,
+            continued,
             errors: end.err().into_iter().collect(),
         })
+    }
+
+    /// Returns whether entries after the torn one may be lost.
+    const fn is_incomplete(&self) -> bool {
+        !self.ok && self.errors.is_empty()
     }
 }
 
@@ -134,6 +206,7 @@ impl Report for LogReport {
 
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let verdict = match (self.ok, self.closed, &self.torn) {
+            _ if self.is_incomplete() => "INCOMPLETE",
             (false, ..) => "DAMAGED",
             (_, true, _) => "sound, closed",
             (_, _, Some(_)) => "sound, torn at its end",
@@ -150,6 +223,9 @@ impl Report for LogReport {
             let bytes = show_number(*bytes, "byte");
             let offset = show_count(*offset);
             writeln!(out, "  at offset {offset}: {part} is not finished; {bytes} not read")?;
+        }
+        if let Some(ContinuedReport { shown, .. }) = &self.continued {
+            writeln!(out, "    {shown}")?;
         }
         Ok(())
     }

@@ -1,0 +1,205 @@
+//! A torn log after which its server went on in another one.
+//!
+//! A server that dies leaves its last log torn, and no acknowledged write is lost. If there is a newer log of the same
+//! server, the torn one was not the last. There are two causes, and the files tell them apart only in part:
+//!
+//! | cause                                                     | what is lost                              |
+//! |-----------------------------------------------------------|-------------------------------------------|
+//! | a write to the log failed, so that the server began a new | nothing: the server writes all entries    |
+//! | log (`AsyncFSWAL.syncFailed`)                             | that were not acknowledged again, in order |
+//! | the file or its copy was cut off later                    | the entries from there on                 |
+//!
+//! So nothing is lost for certain if the newer log begins again with the torn entry. The key of that entry
+//! tells, if it is whole and the log has no dictionaries. Otherwise entries may be lost, and the sequence ids of a region
+//! that neither log has are a hint: a write that skips the log has a sequence id too.
+//!
+//! The name of a log is `PREFIX.TIME`, `PREFIX.TIME.meta` or `PREFIX.TIME.syncrep`; the prefix has the server, with
+//! the time of its start, and the number of the group if a server has several logs (`AbstractFSWALProvider`). HBase
+//! moves logs between directories, and keeps their names.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use sstable::FileName;
+
+use super::error::{Error, Result};
+use super::reader::{End, Reader};
+use crate::FileTree;
+
+/// What is known of a torn log whose server went on in another one.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Continued {
+    /// The next log of the server.
+    pub log: PathBuf,
+    /// Whether the next log has the torn entry, so that no entry is lost.
+    pub is_repeated: bool,
+    /// The sequence ids between the entries of both logs, of each region that has such.
+    pub gaps: Vec<SequenceGap>,
+}
+
+/// Sequence ids of a region that no entry has.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct SequenceGap {
+    /// The table.
+    pub table: String,
+    /// The encoded name of the region.
+    pub region: String,
+    /// The first missing sequence id.
+    pub first: u64,
+    /// The last missing sequence id.
+    pub last: u64,
+}
+
+/// The table and the encoded name of a region.
+type RegionKey = (String, String);
+
+impl Continued {
+    /// Returns where the server of a torn log went on; `None` if the log is not torn, if only its trailer is, or if
+    /// none of the other logs is a newer one of the server.
+    ///
+    /// Reads the log and the next one, each up to the first damage.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] if the log cannot be opened.
+    pub fn find<'l>(
+        tree: &dyn FileTree,
+        log: &Path,
+        others: impl IntoIterator<Item = &'l Path>,
+    ) -> Result<Option<Self>> {
+        let Some(next) = next_log(log, others) else { return Ok(None) };
+        let mut reader = open(tree, log)?;
+        let last = last_sequences(&mut reader);
+        let Some(End::Torn { part, .. }) = reader.end() else { return Ok(None) };
+        if *part == "the trailer" {
+            return Ok(None);
+        }
+        let torn = reader.torn_entry();
+        let mut first: BTreeMap<RegionKey, u64> = BTreeMap::new();
+        let mut is_repeated = false;
+        // Without the next log nothing tells that the entries are there again.
+        for entry in open(tree, next).into_iter().flatten().map_while(Result::ok) {
+            let key = (entry.table, entry.region);
+            is_repeated |= torn.as_ref().is_some_and(|torn| {
+                torn.sequence == entry.sequence && (&torn.table, &torn.region) == (&key.0, &key.1)
+            });
+            first.entry(key).or_insert(entry.sequence);
+        }
+        let gap = |(key, last): (RegionKey, u64)| {
+            let (from, to) = (last.checked_add(1)?, first.get(&key)?.checked_sub(1)?);
+            let (table, region) = key;
+            (from <= to).then_some(SequenceGap { table, region, first: from, last: to })
+        };
+        let gaps =
+            if is_repeated { Vec::new() } else { last.into_iter().filter_map(gap).collect() };
+        Ok(Some(Self { log: next.to_owned(), is_repeated, gaps }))
+    }
+}
+
+impl fmt::Display for Continued {
+    /// Writes what may be lost, as in "entries may be lost: the server went on in LOG".
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let log = self.log.file_name().unwrap_or_default().display();
+        if self.is_repeated {
+            return write!(f, "no entries are lost: the server wrote them again in {log}");
+        }
+        write!(f, "entries may be lost: the server went on in {log}")?;
+        let Some((SequenceGap { table, region, first, last }, others)) = self.gaps.split_first()
+        else {
+            return Ok(());
+        };
+        let ids =
+            if first == last { format!("id {first}") } else { format!("ids {first} to {last}") };
+        write!(f, "; no entry has the sequence {ids} of {table} {region}")?;
+        match others.len() {
+            0 => Ok(()),
+            1 => f.write_str(", and some of another region"),
+            more => write!(f, ", and some of {more} other regions"),
+        }
+    }
+}
+
+/// Returns the oldest of the logs that the same server began after `log`.
+fn next_log<'l>(log: &Path, others: impl IntoIterator<Item = &'l Path>) -> Option<&'l Path> {
+    let name = LogName::of(log)?;
+    let newer = others.into_iter().filter_map(|other| {
+        let found = LogName::of(other).filter(|other| {
+            (other.prefix, other.suffix) == (name.prefix, name.suffix) && other.time > name.time
+        });
+        Some((found?.time, other))
+    });
+    newer.min().map(|(_, path)| path)
+}
+
+/// The parts of the name of a log.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct LogName<'p> {
+    /// The server, and the group of its logs.
+    prefix: &'p str,
+    /// When the server began the log, in milliseconds since 1970.
+    time: u64,
+    /// What the log is for, such as `meta`; mostly empty.
+    suffix: &'p str,
+}
+
+impl<'p> LogName<'p> {
+    /// Parses the name of a path; `None` if it is not one that a server gives, as in `recovered.edits`.
+    fn of(path: &'p Path) -> Option<Self> {
+        let name = path.file_name()?.to_str()?;
+        let (rest, last) = name.rsplit_once('.')?;
+        if let Ok(time) = last.parse() {
+            return Some(Self { prefix: rest, time, suffix: "" });
+        }
+        let (prefix, time) = rest.rsplit_once('.')?;
+        Some(Self { prefix, time: time.parse().ok()?, suffix: last })
+    }
+}
+
+fn open(tree: &dyn FileTree, path: &Path) -> Result<Reader> {
+    let file = FileName::new(path.display().to_string());
+    match tree.open(path) {
+        Ok(source) => Reader::open(source, file),
+        Err(source) => Err(Error::Io { file, offset: 0, source }),
+    }
+}
+
+/// Returns the last sequence id of each region.
+fn last_sequences(reader: &mut Reader) -> BTreeMap<RegionKey, u64> {
+    let mut last = BTreeMap::new();
+    for entry in reader.map_while(Result::ok) {
+        last.insert((entry.table, entry.region), entry.sequence);
+    }
+    last
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_log_is_the_oldest_newer_one_of_the_same_server_and_group() {
+        let server = "h%2C16020%2C17";
+        let names = [
+            "a/h%2C16020%2C17.100",
+            "b/h%2C16020%2C17.300",
+            "oldWALs/h%2C16020%2C17.200",
+            "a/h%2C16020%2C17.meta.250.meta",
+            "a/h%2C16020%2C17.h%2C16020%2C17.regiongroup-0.150",
+            "a/h%2C16020%2C18.150",
+            "a/h%2C16020%2C17.100.meta",
+            "a/42",
+        ];
+        let next = |name: &str| {
+            let others = names.iter().map(Path::new);
+            next_log(Path::new(name), others).map(|path| path.to_str().expect("text"))
+        };
+        assert_eq!(next(&format!("x/{server}.100")), Some(names[2]));
+        assert_eq!(next(&format!("x/{server}.200")), Some(names[1]));
+        assert_eq!(next(&format!("x/{server}.300")), None);
+        assert_eq!(next(&format!("x/{server}.meta.200.meta")), Some(names[3]));
+        assert_eq!(next(&format!("x/{server}.{server}.regiongroup-0.100")), Some(names[4]));
+        assert_eq!(next(&format!("x/{server}.{server}.regiongroup-1.100")), None);
+        assert_eq!(next("x/41"), None);
+    }
+}

@@ -1,0 +1,78 @@
+//! The columns that a scan asks for and of which no cell came.
+
+use hbase_files::{FamilyColumns, TableScan};
+use sstable::{CellRef, escape};
+
+/// The columns that a scan names, without those of which a cell was seen.
+///
+/// A column without cells is mostly a mistyped name.
+#[derive(Clone, Debug)]
+pub struct UnseenColumns(Vec<Column>);
+
+#[derive(Clone, Debug, Eq, PartialEq)]
+struct Column {
+    family: Vec<u8>,
+    qualifier: Vec<u8>,
+}
+
+impl UnseenColumns {
+    /// Takes the columns of a scan; a family without columns has none.
+    pub fn new(scan: &TableScan) -> Self {
+        let of_family = |FamilyColumns { family, qualifiers }: &FamilyColumns| {
+            let family = family.clone();
+            let column = move |qualifier: &Vec<u8>| Column {
+                family: family.clone(),
+                qualifier: qualifier.clone(),
+            };
+            qualifiers.iter().map(column).collect::<Vec<_>>()
+        };
+        Self(scan.families.iter().flat_map(of_family).collect())
+    }
+
+    /// Notes a cell. Costs nothing once all columns were seen.
+    pub fn see(&mut self, cell: &CellRef<'_>) {
+        self.0.retain(|column| {
+            (&column.qualifier[..], &column.family[..]) != (cell.qualifier, cell.family)
+        });
+    }
+
+    /// Keeps the columns that were not seen elsewhere either.
+    pub(crate) fn intersect(&mut self, other: &Self) {
+        self.0.retain(|column| other.0.contains(column));
+    }
+
+    /// Returns the columns of which no cell was seen, as `FAMILY:QUALIFIER`.
+    pub fn names(&self) -> Vec<String> {
+        let name = |Column { family, qualifier }: &Column| {
+            format!("{}:{}", escape(family), escape(qualifier))
+        };
+        self.0.iter().map(name).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sstable::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn columns_are_named_until_a_cell_of_each_was_seen() {
+        let scan = TableScan::default().column("f", "a").column("f", "b\0").family("g");
+        let mut unseen = UnseenColumns::new(&scan);
+        let elsewhere = unseen.clone();
+        assert_eq!(unseen.names(), ["f:a", "f:b\\x00"]);
+        let cell =
+            |family, qualifier| CellRef::put(b"r", family, qualifier, Timestamp::new(1), b"");
+        unseen.see(&cell(b"g", b"a"));
+        assert_eq!(unseen.names().len(), 2);
+        unseen.see(&cell(b"f", b"a"));
+        assert_eq!(unseen.names(), ["f:b\\x00"]);
+        unseen.intersect(&elsewhere);
+        assert_eq!(unseen.names(), ["f:b\\x00"]);
+        let mut other = elsewhere;
+        other.see(&cell(b"f", b"b\0"));
+        unseen.intersect(&other);
+        assert!(unseen.names().is_empty());
+    }
+}
