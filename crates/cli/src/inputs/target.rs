@@ -44,6 +44,11 @@ impl Target {
         self.half.is_some()
     }
 
+    /// Returns whether the cells are those of the upper or the lower half of the HFile.
+    pub(crate) fn half_name(&self) -> Option<&'static str> {
+        self.half.map(|half| if half == "top" { "upper" } else { "lower" })
+    }
+
     /// Returns the name of a file in text for people: the path, and the target in parentheses.
     pub(crate) fn label(&self, path: &str) -> String {
         let path = as_line(path);

@@ -48,6 +48,14 @@ _Type: TypeAlias = Literal[
     "decimal",
     "binary-hex",
     "binary",
+    "text",
+    "byte",
+    "short",
+    "int",
+    "long",
+    "float",
+    "double",
+    "boolean",
 ]
 # A decimal can have numbers, ``decimal(10,2)``, so a name is any text.
 _TypeName: TypeAlias = Union[_Type, str]

@@ -8,13 +8,12 @@ use std::fmt::Write as _;
 use workload::charts::{escape, table};
 
 use super::report::FileRow;
-use super::short_name::short_name;
 
 const ROW_HEIGHT: usize = 26;
 const HEAD: usize = 8;
 
-/// Returns the chart as a figure, with the ranges as a table.
-pub(super) fn key_ranges(files: &[&FileRow]) -> String {
+/// Returns the chart as a figure, with the ranges as a table. `shown` says which files it has, unless it has all.
+pub(super) fn key_ranges(files: &[&FileRow], shown: &str) -> String {
     let mut bounds: Vec<&str> =
         files.iter().flat_map(|file| [&*file.first_row, &*file.last_row]).collect();
     bounds.sort_unstable();
@@ -30,7 +29,7 @@ pub(super) fn key_ranges(files: &[&FileRow]) -> String {
         .unwrap_or(0);
     let note = format!(
         "One bar a file, from its first to its last row; the rows where files begin or end are at equal distances. \
-         At most {overlap} of {} files overlap: a get may have to search all of these.",
+         At most {overlap} of {} files overlap: a get may have to search all of these.{shown}",
         files.len()
     );
     let mut out = format!(
@@ -51,7 +50,7 @@ pub(super) fn key_ranges(files: &[&FileRow]) -> String {
             let from = place(&file.first_row) as f64 * step;
             // A file of one row is seen, too.
             let to = (place(&file.last_row) as f64 * step).max(from + 3.0);
-            let name = short_name(&file.file);
+            let name = file.short_name();
             let _ = write!(
                 out,
                 "<path class=\"range mark full k1\" d=\"M{from:.1} {}H{to:.1}V{}H{from:.1}Z\"><title>{}: {} to {}</title>\
