@@ -222,7 +222,7 @@ fn a_filter_over_columns_is_measured_by_columns() {
     let columns = path(&directory, "columns.hfile");
     let bloom = ["--bloom-type", "ROWCOL", "--bloom-error-rate", "0.02"];
     let rebuild = ["filter", "rebuild", "s01-default.hfile", "--output", &columns];
-    shows(0, &[&rebuild[..], &bloom].concat()).has("; 2.00% asked\n");
+    shows(0, &[&rebuild[..], &bloom].concat()).has(" false positives (2.00% asked)\n");
     let report = json(&["filter", "measure", "--json", "--probes", "200000", &columns]);
     assert_eq!((&report["query"], &report["false_negatives"]), (&"column".into(), &0.into()));
     let number = |name: &str| report[name].as_f64().expect("a number");

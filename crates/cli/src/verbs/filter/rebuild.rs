@@ -208,7 +208,12 @@ impl Rebuild {
         }
         let reader = Reader::open_file(output, reader_options())?;
         let asked = self.error_rate.or(self.bloom_error_rate);
-        self.report_format.print(&RebuildReport::new(output, &reader, asked)?)
+        self.report_format.print(&RebuildReport::new(
+            output,
+            &reader,
+            asked,
+            self.bloom_type.is_some(),
+        )?)
     }
 
     fn copy_with_row_filter(
@@ -270,6 +275,9 @@ struct RebuildReport {
     /// The error rate that was asked for, of the filter that is new.
     #[serde(skip_serializing_if = "Option::is_none")]
     error_rate_asked: Option<f64>,
+    /// Whether the new filter is HBase's Bloom filter.
+    #[serde(skip)]
+    is_bloom: bool,
 }
 
 #[derive(Serialize)]
@@ -293,7 +301,12 @@ struct Bloom {
 }
 
 impl RebuildReport {
-    fn new(file: &Path, reader: &Reader, asked: Option<f64>) -> sstable::Result<Self> {
+    fn new(
+        file: &Path,
+        reader: &Reader,
+        asked: Option<f64>,
+        is_bloom: bool,
+    ) -> sstable::Result<Self> {
         let filter = reader.filters().row_filter()?.map(|filter| RowFilter {
             kind: filter.kind.name(),
             keys: filter.key_count,
@@ -310,18 +323,21 @@ impl RebuildReport {
             error_rate: bloom.error_rate(),
         });
         let (file, size) = (file.display().to_string(), reader.len());
-        Ok(Self { schema: 1, file, size, filter, bloom, error_rate_asked: asked })
+        Ok(Self { schema: 1, file, size, filter, bloom, error_rate_asked: asked, is_bloom })
     }
 }
 
 impl Report for RebuildReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         write!(out, "{}: {}", self.file, show_size(self.size))?;
+        let asked = self.error_rate_asked.map(|rate| format!(" ({} asked)", show_percent(rate)));
+        let asked = asked.unwrap_or_default();
+        let (of_filter, of_bloom) = if self.is_bloom { ("", &*asked) } else { (&*asked, "") };
         match &self.filter {
             None => write!(out, ", no row filter")?,
             Some(filter) => write!(
                 out,
-                ", {} over {} rows, {:.2} bits a row, {} false positives",
+                ", {} over {} rows, {:.2} bits a row, {} false positives{of_filter}",
                 filter.kind,
                 show_count(filter.keys),
                 filter.bits_per_key,
@@ -332,16 +348,13 @@ impl Report for RebuildReport {
             None => write!(out, "; no HBase Bloom")?,
             Some(bloom) => write!(
                 out,
-                "; HBase Bloom {} over {} keys, {:.2} bits a key, {} false positives",
+                "; HBase Bloom {} over {} keys, {:.2} bits a key, {} false positives{of_bloom}",
                 bloom.bloom_type,
                 show_count(bloom.keys),
                 bloom.bits_per_key,
                 show_percent(bloom.error_rate)
             )?,
         }
-        match self.error_rate_asked {
-            Some(asked) => writeln!(out, "; {} asked", show_percent(asked)),
-            None => writeln!(out),
-        }
+        writeln!(out)
     }
 }
