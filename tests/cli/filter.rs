@@ -252,10 +252,10 @@ fn a_filter_in_a_file_of_its_own_is_made_and_queried() {
         let out = path(&directory, kind);
         let make = ["filter", "make", "--kind", kind, "--error-rate", "0.001", "--input", &keys];
         let make = [&make[..], &["--output", &out]].concat();
-        let made = json(&[&make[..], &["--json"]].concat());
-        assert_eq!((&made["filter"], &made["keys"]), (&kind.into(), &3_000.into()));
-        assert_eq!(made["size"], fs::metadata(&out).expect("written").len());
-        assert!(made["error_rate"].as_f64().expect("a number") <= 0.001, "{made}");
+        let report = json(&[&make[..], &["--json"]].concat());
+        assert_eq!((&report["filter"], &report["keys"]), (&kind.into(), &3_000.into()));
+        assert_eq!(report["size"], fs::metadata(&out).expect("written").len());
+        assert!(report["error_rate"].as_f64().expect("a number") <= 0.001, "{report}");
         tells(3, &make).has("--force");
         shows(0, &["filter", "ask", &out, "--input", &keys])
             .begins_with("3,000 of 3,000 keys may be in ");

@@ -27,7 +27,6 @@ Examples:
 Programs read the file with filter::StoredFilter::parse. hfile filter foreign makes filters for other libraries,
 and hfile filter rebuild those of HFiles.
 Exit status: 0 made, 2 wrong usage, 3 could not read or write.")]
-#[expect(clippy::doc_markdown, reason = "backticks would be seen in the help")]
 pub(crate) struct Make {
     /// Build this kind of filter
     #[arg(long, value_name = "KIND", value_parser = name_parser::<LibraryKind>())]

@@ -6,7 +6,7 @@ use store::{Durability, Store, WriteBatch};
 use super::directory::{WithStore, check_family};
 use crate::arguments::cell_options::Column;
 use crate::arguments::key_text::{InvalidKey, KeyText};
-use crate::failure::{Answer, UsageError};
+use crate::failure::{Answer, UsageError, refuse};
 
 /// Delete the cells of a row in a family, or in one column.
 #[derive(clap::Args)]
@@ -53,22 +53,18 @@ impl Delete {
         let is_column = store.family(&family).is_some() && third.is_none();
         let is_older_order = store.family(first).is_some();
         if is_column && is_older_order {
-            return Err(UsageError(format!(
-                "{first} {second}: the store has a family {first}, too, so that the row could be {first} or \
-                 {second}; write the row as hex:{}",
-                first.bytes().map(|byte| format!("{byte:02x}")).collect::<String>()
-            ))
-            .into());
+            let hex = first.parse::<KeyText>().map_err(usage)?.hex();
+            refuse!(
+                "{first} {second}: the store has a family {first}, too, so that the row could be {first} or {second}; \
+                 write the row as {hex}"
+            );
         }
         if is_older_order {
             let row = second.parse().map_err(usage)?;
             return Ok(Target { row, family: first.clone(), qualifier: third.clone() });
         }
         if let Some(qualifier) = third {
-            return Err(UsageError(format!(
-                "{qualifier} is left over; write a column as FAMILY:QUALIFIER"
-            ))
-            .into());
+            refuse!("{qualifier} is left over; write a column as FAMILY:QUALIFIER");
         }
         check_family(store, &family)?;
         let qualifier = column.into_qualifier();
