@@ -24,7 +24,10 @@ fn page_of_files(directory: &tempfile::TempDir) -> (String, String) {
 fn the_page_has_all_charts_and_needs_no_other_file() {
     let directory = directory();
     let (printed, page) = page_of_files(&directory);
-    assert!(printed.contains("\nRecommended: ribbon: with "), "{printed}");
+    assert!(
+        printed.contains("\nRecommended: ribbon, the smallest with an error rate of "),
+        "{printed}"
+    );
     for id in ["error-rates", "skip-rates", "blocks", "sizes", "file-sizes", "times", "key-ranges"]
     {
         assert!(page.contains(&format!("<figure id=\"{id}\">")), "{id}");
@@ -39,12 +42,15 @@ fn the_page_has_all_charts_and_needs_no_other_file() {
         "class=\"chart wide\"",
         "class=\"chart narrow\"",
         "The numbers of this chart",
+        "<title>Filters of s01-default.hfile and 1 more</title>",
+        "<th scope=\"col\">figure</th>",
     ] {
         assert!(page.contains(text), "{text}");
     }
     for outside in ["http://", "https://", "<script", "<link rel=\"stylesheet\"", "url("] {
         assert!(!page.contains(outside), "{outside}");
     }
+    assert!(!page.contains("quartiles"), "each figure was taken once");
     assert!(!page.contains("NaN") && !page.contains("inf"), "a figure is no number");
     take_pictures(Path::new(&path(&directory, "report.html")), directory.path());
 }
@@ -57,6 +63,7 @@ fn a_loaded_store_has_a_page_without_files() {
     let filters = ["--filters", "none,ribbon,family-map", "--report", &html];
     shows(0, &[&small[..], &filters].concat()).has("absent rows: 200 gets");
     let page = fs::read_to_string(html).expect("written");
+    assert!(page.contains("<h1>Filters of a store of generated rows</h1>"), "{page}");
     assert!(page.contains("<figure id=\"blocks\">") && !page.contains("id=\"key-ranges\""));
     tells(2, &["bench", "--hfiles", "s01-default.hfile", "--filters", "family-map"])
         .has("a family map is of a store, and not of files");

@@ -211,7 +211,7 @@ fn store(directory: &TempDir) -> String {
         }
     }
     stdout(&["store", "put", &store, "row07", "g:a=newer", "--ts", "2000"]);
-    stdout(&["store", "delete", &store, "f", "row10"]);
+    stdout(&["store", "delete", &store, "row10", "f"]);
     store
 }
 

@@ -188,7 +188,7 @@ fn the_filter_of_a_file_has_its_predicted_error_rate() {
     }
     shows(0, &["filter", "measure", "--probes", "1000", &ribbon]).has_all(&[
         ": ribbon, 594 keys, 0 false negatives\n",
-        " measured over 1,000 absent keys; ",
+        " measured over 1,000 absent rows; ",
     ]);
 }
 
@@ -198,7 +198,7 @@ fn a_file_without_a_filter_over_rows_cannot_be_measured() {
     let (cells, plain) = (path(&directory, "cells"), path(&directory, "plain.hfile"));
     let cell = r#"{"row":"61","family":"66","qualifier":"71","ts":1,"type":"Put","value":""}"#;
     fs::write(&cells, cell).expect("the directory is ours");
-    let bloom = ["--bloom-type", "ROWCOL"];
+    let bloom = ["--bloom-type", "NONE"];
     stdout(&[&["build", "--from", "cells", &cells, "--output", &plain], &bloom[..]].concat());
     for (args, expected) in [
         (&[plain.as_str()][..], "has neither a row filter nor an HBase Bloom filter of type ROW"),
@@ -207,6 +207,65 @@ fn a_file_without_a_filter_over_rows_cannot_be_measured() {
     ] {
         tells(2, &[&["filter", "measure"][..], args].concat()).has(expected);
     }
+    tells(0, &["filter", "measure", directory.path().to_str().expect("text")]).has(
+        "hfile: 1 file not measured, without a row filter and a Bloom filter of type ROW or ROWCOL",
+    );
+    let other = path(&directory, "guava.filter");
+    fs::write(&other, original("guava-mitz64.bloom")).expect("the directory is ours");
+    tells(1, &["filter", "measure", &other]).has("by hfile filter foreign info");
+}
+
+/// A get that names a column asks a filter over columns twice: for the column and for deletes of the family.
+#[test]
+fn a_filter_over_columns_is_measured_by_columns() {
+    let directory = directory();
+    let columns = path(&directory, "columns.hfile");
+    let bloom = ["--bloom-type", "ROWCOL", "--bloom-error-rate", "0.02"];
+    let rebuild = ["filter", "rebuild", "s01-default.hfile", "--output", &columns];
+    shows(0, &[&rebuild[..], &bloom].concat()).has(" false positives (2.00% asked)\n");
+    let report = json(&["filter", "measure", "--json", "--probes", "200000", &columns]);
+    assert_eq!((&report["query"], &report["false_negatives"]), (&"column".into(), &0.into()));
+    let number = |name: &str| report[name].as_f64().expect("a number");
+    let (predicted, measured) = (number("error_rate_predicted"), number("error_rate_measured"));
+    assert!((predicted * 0.7..predicted * 1.4).contains(&measured), "{report}");
+    let info = &json(&["info", "--json", &columns])["bloom"];
+    let once = info["error_rate"].as_f64().expect("a number");
+    let twice = 1.0 - (1.0 - once).powi(2);
+    assert!((twice..twice * 1.2).contains(&predicted), "{predicted} of {once}");
+    let bench = json(&["bench", "--json", "--gets", "500", "--hfiles", &columns]);
+    let file = &bench["each_file"][0];
+    assert_eq!(
+        (&file["query"], &file["error_rate_promised"]),
+        (&"column".into(), &predicted.into())
+    );
+    shows(0, &["bench", "--gets", "500", "--hfiles", &columns])
+        .has("ROWCOL filters answer only gets that name columns");
+}
+
+#[test]
+fn a_filter_in_a_file_of_its_own_is_made_and_queried() {
+    let directory = directory();
+    let keys = path(&directory, "keys.txt");
+    let rows: Vec<String> = (0..3_000).map(|row| format!("key{row}")).collect();
+    fs::write(&keys, rows.join("\n")).expect("the directory is ours");
+    for kind in ["ribbon", "d-left"] {
+        let out = path(&directory, kind);
+        let make = ["filter", "make", "--kind", kind, "--error-rate", "0.001", "--input", &keys];
+        let make = [&make[..], &["--output", &out]].concat();
+        let report = json(&[&make[..], &["--json"]].concat());
+        assert_eq!((&report["filter"], &report["keys"]), (&kind.into(), &3_000.into()));
+        assert_eq!(report["size"], fs::metadata(&out).expect("written").len());
+        assert!(report["error_rate"].as_f64().expect("a number") <= 0.001, "{report}");
+        tells(3, &make).has("--force");
+        shows(0, &["filter", "ask", &out, "--input", &keys])
+            .begins_with("3,000 of 3,000 keys may be in ");
+        shows(1, &["filter", "ask", &out, "key1", "absent1", "absent2", "absent3", "absent4"])
+            .has("no: absent");
+    }
+    tells(3, &["filter", "ask", &keys, "key1"]).has("not a filter of hfile filter make");
+    let go = ["filter", "foreign", "make", "--format", "go-cuckoo", "--error-rate", "0.1"];
+    tells(2, &[&go[..], &["--input", &keys, "--output", "-"]].concat())
+        .has("a go-cuckoo filter has no --error-rate: its fingerprints of 8 bits give about 3 %");
 }
 
 /// Earlier versions also wrote filters with counters to files. Such a file is sound.

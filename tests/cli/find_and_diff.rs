@@ -72,6 +72,11 @@ fn find_shows_which_files_can_hold_a_row_and_why() {
     assert!(
         out.contains("maybe: its filter says maybe") && out.contains("no: outside its key range")
     );
+    let told = hfile_in(directory, &["find", "early", "m", "n"]).stderr;
+    let told = String::from_utf8_lossy(&told);
+    assert!(told.contains("find takes one row, the last argument; m is read as a path"), "{told}");
+    let by_date = find(&["--min-ts", "1970-01-01T00:00:00.011Z"], "m");
+    assert_eq!(by_date, find(&["--min-ts", "11"], "m"));
     assert_eq!(run(directory, &["find", "--min-ts", "5", "--max-ts", "4", "early", "m"]).0, 2);
     assert_eq!(run(directory, &["find", "absent", "m"]).0, 3);
 }

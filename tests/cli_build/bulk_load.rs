@@ -69,6 +69,11 @@ fn each_family_has_a_file_per_region_with_cells() {
         let shown: Vec<_> = report["files"].as_array().into_iter().flatten().collect();
         assert!(shown.iter().all(|file| file.as_str().is_some_and(|file| file.starts_with(&out))));
         assert_eq!(report["command"], format!("hbase completebulkload {out} users"));
+        let create = report["create"].as_str().expect("a statement");
+        let splits: Vec<String> = SPLITS.iter().map(|row| format!("'{row}'")).collect();
+        let splits = format!("}}, SPLITS => [{}]", splits.join(", "));
+        assert!(create.starts_with("create 'users', {NAME => 'f', "), "{create}");
+        assert!(create.ends_with(&splits), "{create}");
         let families = families(&report);
         let of_files = |family: &str| families[family].iter().map(Vec::len).collect::<Vec<_>>();
         assert_eq!(of_files("f"), [1000, 2, 2598], "none for the region without cells");
@@ -119,8 +124,15 @@ fn a_table_of_one_region_needs_no_splits_and_its_load_command_is_quoted() {
     let out = path(&directory, "of a table");
     fs::create_dir(&out).expect("the directory is ours");
     let cells = "s15-extra-file-info.cells.ndjson";
-    let said = shows(0, &["build", "--from", "cells", cells, "--output", &out, "--bulk-load"])
-        .has(" in 1 file; load them with\n");
+    let settings = ["--compression", "GZ", "--data-block-encoding", "DIFF", "--block-size", "8KiB"];
+    let build = ["build", "--from", "cells", cells, "--output", &out, "--bulk-load"];
+    let said = shows(0, &[&build[..], &settings].concat()).has_all(&[
+        " in 1 file\n",
+        "BLOCKSIZE => '8192'",
+        "COMPRESSION => 'GZ'",
+        "DATA_BLOCK_ENCODING => 'DIFF'",
+        "\nload them with\n",
+    ]);
     assert!(said.ends_with(&format!("  hbase completebulkload '{out}' TABLE\n")), "{said}");
     let family = fs::read_dir(&out).expect("it is there").next().expect("a family");
     assert_eq!(fs::read_dir(family.expect("readable").path()).expect("readable").count(), 1);

@@ -167,7 +167,12 @@ fn several_families_are_written_to_a_directory() {
     let output = path(&directory, "out");
     let build = ["build", "--from", "csv", &input, "--row", "k", "--timestamp", "5", "--sort"];
     let build = [&build[..], &["--output", &output]].concat();
-    shows(0, &build).begins_with("4 cells in 2 files; load them with");
+    shows(0, &build).has_all(&[
+        "4 cells in 2 files\ncreate their table ",
+        " with\n  create 'TABLE', {NAME => 'f', ",
+        "}, {NAME => 'g', BLOCKSIZE => '65536', BLOOMFILTER => 'ROW', ",
+        "}\nload them with\n  hbase completebulkload ",
+    ]);
     for (family, expected) in
         [("f", ["r1/f:a/5 v", "r2/f:a/5 x"]), ("g", ["r1/g:b/5 w", "r2/g:b/5 y"])]
     {
@@ -307,7 +312,7 @@ fn options_for_unknown_columns_are_wrong_usage() {
         ),
         (&["--row", "k", "--column", "x=f:v"], "columns f:v and x both map to f:v"),
         (&["--row", "k", "--column", "x"], "NAME=FAMILY:QUALIFIER"),
-        (&["--row", "k", "--type", "f:v=int"], "types are string, int8, int16"),
+        (&["--row", "k", "--type", "f:v=varchar"], "types are string, int8, int16"),
         (&["--row", "k", "--separator", "ab"], "expected one byte"),
         (&["--row", "k", "--separator", "\""], "the same byte"),
         (&["--row", "k", "--ignore", "f:v,x"], "no column becomes a cell"),

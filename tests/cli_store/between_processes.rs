@@ -54,7 +54,7 @@ fn the_next_process_reads_the_cells_of_a_put() {
 fn a_delete_hides_cells_and_a_major_compaction_drops_them() {
     let directory = directory();
     let store = store_of_200_rows(&directory);
-    stdout(&["store", "delete", &store, "f", "row007"]);
+    stdout(&["store", "delete", &store, "row007", "f"]);
     assert_eq!(hfile(&["store", "get", &store, "row007"]).status.code(), Some(1));
     let raw = ["store", "scan", &store, "--raw", "--start", "row007", "--stop", "row008"];
     assert_eq!(stdout(&raw).lines().count(), 2);

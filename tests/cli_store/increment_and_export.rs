@@ -37,6 +37,11 @@ fn a_checkpoint_is_independent_and_an_export_has_a_file_per_split() {
     assert!(store(directory, &["get", "backup", "a"]).ends_with("V: before\n"));
 
     let said = store(directory, &["export", "s", "out", "--splits", "m", "--table", "t"]);
+    assert!(
+        said.contains("\n  create 't', {NAME => 'f', ") && said.contains("SPLITS => ['m']"),
+        "{said}"
+    );
+    assert!(!said.contains("FAMILY_MAP"), "HBase has no such setting: {said}");
     assert!(said.contains("completebulkload") && said.trim_end().ends_with("out t"), "{said}");
     let files = fs::read_dir(directory.join("out/f")).expect("the family has a directory");
     let mut rows: Vec<String> = files

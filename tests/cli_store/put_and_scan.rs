@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::store_command::{hfile, json, store};
+use crate::command_line::text;
+use crate::store_command::{hfile, json, store, tells};
 
 #[test]
 fn put_writes_the_columns_of_a_row() {
@@ -32,7 +33,11 @@ fn put_writes_the_columns_of_a_row() {
         (&["row2", "f:name=Ada", "f:born"][..], 2, "f:born: no = before a value"),
         (&["row2", "f:name=Ada", "born=1815"], 2, "born=1815: no family and colon"),
         (&["row2", "f:name=hex:0"], 2, "pairs of hex digits"),
-        (&["row2", "f:name=Ada", "h:name=Ada"], 3, "no family \"h\""),
+        (
+            &["row2", "f:name=Ada", "h:name=Ada"],
+            2,
+            "the store has no family h; its families are f, g",
+        ),
         (&["f", "cells.ndjson"], 2, "read a file with --from cells"),
         (&["row2", "f:name=Ada", "--row", "id"], 2, "--row needs --from csv"),
         (&["row2", "f:name=Ada", "--ack"], 2, "--from"),
@@ -128,8 +133,8 @@ fn writing_verbs_report_what_they_did() {
             change["before"]["files"].as_u64().expect("a number") + 1
         );
     }
-    assert_eq!(store(directory, &["delete", "s", "f", "row1"]), "1 cell written, sequence id 3\n");
-    assert_eq!(json(directory, &["delete", "s", "f", "row1", "name"])["cells"], 1);
+    assert_eq!(store(directory, &["delete", "s", "row1", "f"]), "1 cell written, sequence id 3\n");
+    assert_eq!(json(directory, &["delete", "s", "row1", "f:name"])["cells"], 1);
     let sum = json(directory, &["increment", "s", "f", "row3", "n", "--amount", "7"]);
     assert_eq!((&sum["sum"], &sum["sequence_id"]), (&7.into(), &5.into()));
     assert_eq!(json(directory, &["append", "s", "f", "row3", "text", "more"])["cells"], 1);
@@ -148,6 +153,62 @@ fn writing_verbs_report_what_they_did() {
     assert_eq!(imported["families"][0]["after"]["file_cells"], 4);
     let said = store(directory, &["import", "t", "f", file.to_str().expect("text")]);
     assert!(said.starts_with("f: files 1 → 2, "), "{said}");
+}
+
+#[test]
+fn delete_takes_a_row_and_a_column_and_the_order_of_earlier_builds() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let directory = directory.path();
+    for family in ["f", "g"] {
+        store(directory, &["create", "s", family]);
+    }
+    let shown = |row: &str| text(&hfile(directory, &["get", "s", row]).stdout).lines().count();
+    for (row, arguments, left) in [
+        ("r1", &["r1", "f:a"][..], 3),
+        ("r2", &["r2", "f"], 2),
+        ("r3", &["f", "r3"], 2),
+        ("r4", &["f", "r4", "a"], 3),
+        ("x:y", &["f", "x:y"], 2),
+        ("hex:67", &["hex:67", "f"], 2),
+        ("r5", &["r5", "f:"], 4),
+    ] {
+        store(directory, &["put", "s", row, "f:a=1", "f:b=1", "g:a=1", "g:b=1"]);
+        store(directory, &[&["delete", "s"], arguments].concat());
+        assert_eq!(shown(row), left, "{arguments:?}");
+    }
+    // The row f of the family g, or the row g of the family f?
+    tells(2, directory, &["delete", "s", "f", "g"]).has_all(&["could be f or g", "hex:66"]);
+    tells(2, directory, &["delete", "s", "f", "g:x"]).has("could be f or g:x");
+    tells(2, directory, &["delete", "s", "r1", "h"]).has("no family h; its families are f, g\n");
+    tells(2, directory, &["delete", "s", "r1", "f", "a"]).has("write a column as FAMILY:QUALIFIER");
+    for verb in [&["append", "s", "h", "r1", "q", "v"][..], &["increment", "s", "h", "r1", "q"]] {
+        tells(2, directory, verb).has("no family h; its families are f, g\n");
+    }
+}
+
+#[test]
+fn raw_reads_show_all_stored_cells() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let directory = directory.path();
+    store(directory, &["create", "s", "f"]);
+    store(directory, &["create", "s", "g"]);
+    for (time, value) in [("1", "f:q=a"), ("2", "f:q=b"), ("3", "g:q=c")] {
+        store(directory, &["put", "s", "row1", value, "--ts", time]);
+    }
+    store(directory, &["put", "s", "row1\\x00", "f:q=d", "--ts", "4"]);
+    store(directory, &["delete", "s", "row1", "f:q", "--ts", "1"]);
+    let lines = |args: &[&str]| store(directory, args).lines().count();
+    assert_eq!(lines(&["scan", "s", "f"]), 2);
+    assert_eq!(lines(&["scan", "s", "f", "--raw"]), 4);
+    assert_eq!(lines(&["scan", "s", "f", "--raw", "--versions", "1"]), 3);
+    assert_eq!(lines(&["get", "s", "row1"]), 2);
+    assert_eq!(lines(&["get", "s", "row1", "--raw"]), 4);
+    assert_eq!(lines(&["get", "s", "row1", "--raw", "--max-ts", "1970-01-01T00:00:00.002Z"]), 2);
+    assert_eq!(lines(&["get", "s", "row1", "--raw", "--versions", "1", "--min-ts", "2"]), 2);
+    assert_eq!(hfile(directory, &["get", "s", "row2", "--raw"]).status.code(), Some(1));
+    let said = store(directory, &["flush", "s"]);
+    let dropped = "f: files 0 → 1, ";
+    assert!(said.starts_with(dropped) && said.contains("; 1 cell dropped: deleted, "), "{said}");
 }
 
 /// With `--ack`, stdout has the acknowledgements only.

@@ -55,6 +55,7 @@ const SHOWN: [Shown; 21] = [
             "hfile filter size --json --keys 1000 --widths",
             "hfile filter measure --json --kind cuckoo --keys 2000 --probes 2000",
             "hfile filter rebuild --json small.hfile --output rebuilt.hfile --kind cuckoo",
+            "hfile filter make --json --kind ribbon --input keys.txt --output keys.filter",
             "hfile filter foreign make --json --format hadoop-dynamic --input keys.txt --output a.bloom",
             "hfile filter foreign info --json --format hadoop-dynamic a.bloom",
             "hfile filter foreign ask --json --format hadoop-dynamic a.bloom row1 none1 none2 none3",

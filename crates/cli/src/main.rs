@@ -40,7 +40,7 @@ Examples:
   hfile verify data/default/users                check every block, the index and the filters of a table
   hfile table verify --root hbase                check every table of a copied root directory
   hfile build --from csv users.csv --row id --family f --sort --output users.hfile
-  hfile bench --hfiles region/cf --filters hbase-bloom,ribbon    recommend a filter for these files
+  hfile bench --hfiles region/cf --filters hbase-bloom,ribbon    recommend a filter; --report FILE.html: charts
 
 hfile VERB -h lists the common options of a verb; hfile VERB --help describes everything.
 A PATH is an HFile or a directory: of HBase (family, region, table, namespace or root), or any other with HFiles.

@@ -120,11 +120,11 @@ def test_ranges_and_numbers_that_choose_nothing_are_refused(snapshot, store_path
         snapshot.scan(batch_size=0)
 
 
-def test_a_type_has_the_name_of_the_command_line_and_its_old_one(snapshot):
-    tables = [
-        pyarrow.table(snapshot.scan(types={"f1:a": name}, stop="row-00010"))
-        for name in ["binary-hex", "binary"]
-    ]
-    assert tables[0] == tables[1] and tables[0].num_rows > 0
+def test_a_type_has_the_name_of_the_command_line_and_other_ones(snapshot):
+    for names in [["binary-hex", "binary"], ["string", "text"]]:
+        tables = [
+            pyarrow.table(snapshot.scan(types={"f1:a": name}, stop="row-00010")) for name in names
+        ]
+        assert tables[0] == tables[1] and tables[0].num_rows > 0
     with pytest.raises(ValueError, match="types are string, .*, binary-hex"):
-        snapshot.scan(types={"f1:a": "text"})
+        snapshot.scan(types={"f1:a": "varchar"})

@@ -110,8 +110,23 @@ impl ValueType {
         ("binary-hex", Self::BinaryHex),
     ];
 
-    /// Returns the type with this name, in any case. `binary` is another name of `binary-hex`, and a decimal can
-    /// have a precision and scale: `decimal(10,2)`.
+    /// The names of Java and HBase for types, and other names that people write.
+    const ALIASES: [(&str, Self); 9] = [
+        ("byte", Self::Int8),
+        ("short", Self::Int16),
+        ("int", Self::Int32),
+        ("long", Self::Int64),
+        ("float", Self::Float32),
+        ("double", Self::Float64),
+        ("boolean", Self::Bool),
+        ("text", Self::String),
+        ("binary", Self::BinaryHex),
+    ];
+
+    /// Returns the type with this name, in any case.
+    ///
+    /// Java's names are other names: `byte`, `short`, `int`, `long`, `float`, `double` and `boolean`; so are `text`
+    /// and `binary`. A decimal can have a precision and scale: `decimal(10,2)`.
     ///
     /// # Errors
     ///
@@ -126,9 +141,9 @@ impl ValueType {
                 )
             });
         }
-        let name = if name.eq_ignore_ascii_case("binary") { "binary-hex" } else { name };
         Self::NAMES
             .iter()
+            .chain(&Self::ALIASES)
             .find(|(known, _)| known.eq_ignore_ascii_case(name))
             .map(|(_, found)| *found)
             .ok_or_else(|| {
@@ -366,6 +381,21 @@ mod tests {
         );
         for name in ["decimal(39,1)", "decimal(5,6)", "decimal(5)", "decimal()"] {
             assert!(ValueType::from_name(name).expect_err(name).contains("PRECISION"), "{name}");
+        }
+        assert_eq!(encoded("Double", "-0.1"), encoded("float64", "-0.1"));
+        for (alias, name) in [
+            ("byte", "int8"),
+            ("short", "int16"),
+            ("int", "int32"),
+            ("LONG", "int64"),
+            ("float", "float32"),
+            ("double", "float64"),
+            ("boolean", "bool"),
+            ("text", "string"),
+            ("binary", "binary-hex"),
+        ] {
+            let value_type = ValueType::from_name(alias).expect(alias);
+            assert_eq!(value_type.name(), name, "{alias}");
         }
         for name in ValueType::names().chain(["decimal(10,2)"]) {
             let value_type = ValueType::from_name(name).expect(name);

@@ -7,7 +7,7 @@ use sstable::{ReadTrace, Timestamp};
 
 use crate::arguments::key_text::{InvalidKey, KeyText};
 use crate::arguments::reading_options::reader_options;
-use crate::arguments::time_range::time_range;
+use crate::arguments::time_range::{time, time_range};
 use crate::failure::UsageError;
 use crate::text::counters::Counters;
 use crate::text::help::ADVANCED;
@@ -28,7 +28,8 @@ pub(crate) struct ColumnOptions {
 /// The options that choose versions by their number.
 #[derive(clap::Args)]
 struct VersionOptions {
-    /// Show at most this many versions of each column, or all that the family keeps
+    /// Show at most this many versions of each column, or all that the family keeps; 1 shows what a get of HBase
+    /// shows
     #[arg(long, value_name = "COUNT", default_value = "all", value_parser = versions)]
     versions: u32,
 }
@@ -36,11 +37,11 @@ struct VersionOptions {
 /// The options that choose versions by their time.
 #[derive(clap::Args)]
 pub(crate) struct TimeOptions {
-    /// Show versions from this time on, in milliseconds since 1970
-    #[arg(long, value_name = "MILLIS")]
+    /// Show versions from this time on: milliseconds since 1970, or ISO 8601
+    #[arg(long, value_name = "TIME", value_parser = time)]
     min_ts: Option<i64>,
-    /// Show versions before this time, in milliseconds since 1970
-    #[arg(long, value_name = "MILLIS")]
+    /// Show versions before this time; as in HBase, delete markers of this time and later hide them all the same
+    #[arg(long, value_name = "TIME", value_parser = time)]
     max_ts: Option<i64>,
 }
 
@@ -64,11 +65,11 @@ pub(crate) struct CellOptions {
     /// Show all stored cells: delete markers, deleted cells and expired cells too
     #[arg(long)]
     raw: bool,
-    /// Expire cells by this time in milliseconds since 1970, or by the creation of the snapshot
+    /// Expire cells by this time, in milliseconds since 1970 or ISO 8601, or by the creation of the snapshot
     ///
     /// The default is the system clock. A family with a TTL shows fewer cells each day; with
     /// --now creation, a snapshot always shows the same. A table has no creation: give a time.
-    #[arg(long, value_name = "MILLIS|creation", value_parser = now)]
+    #[arg(long, value_name = "TIME|creation", value_parser = now)]
     now: Option<Now>,
     /// Leave references to MOB files as they are stored, instead of reading the values from those
     /// files
@@ -159,9 +160,21 @@ impl CellOptions {
 
 /// A column, or a whole family.
 #[derive(Clone, Debug)]
-struct Column {
+pub(crate) struct Column {
     family: KeyText,
     qualifier: Option<KeyText>,
+}
+
+impl Column {
+    /// The name of the family.
+    pub(crate) fn family(&self) -> &[u8] {
+        self.family.as_bytes()
+    }
+
+    /// Returns the qualifier, or `None` for a whole family.
+    pub(crate) fn into_qualifier(self) -> Option<KeyText> {
+        self.qualifier
+    }
 }
 
 impl FromStr for Column {
@@ -197,8 +210,8 @@ enum Now {
     Creation,
 }
 
-fn now(text: &str) -> Result<Now, std::num::ParseIntError> {
-    if text == "creation" { Ok(Now::Creation) } else { text.parse().map(Now::Millis) }
+fn now(text: &str) -> Result<Now, String> {
+    if text == "creation" { Ok(Now::Creation) } else { time(text).map(Now::Millis) }
 }
 
 #[cfg(test)]

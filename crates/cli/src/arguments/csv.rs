@@ -52,7 +52,7 @@ pub(crate) struct CsvArguments {
     #[arg(help_heading = "CSV", hide_short_help = true, long, value_name = "TEXT")]
     null: Option<String>,
     /// Encode a column's values as string, int8, int16, int32, int64, float32, float64, bool, timestamp, date,
-    /// decimal or binary-hex; repeatable [default: string]
+    /// decimal or binary-hex, or by Java's names such as long and double; repeatable [default: string]
     #[arg(help_heading = "CSV", long = "type", value_name = "FAMILY:QUALIFIER=TYPE")]
     types: Vec<TypedColumn>,
     /// At a bad line or record, stop the run, skip it, or skip it and copy the line to the new FILE [default: stop]

@@ -29,11 +29,11 @@ pub(crate) struct FormArguments {
     /// Begin a new file at the next row when a file reaches SIZE [default: no limit]
     #[arg(long, value_name = "SIZE", value_parser = file_size)]
     max_file_size: Option<SizeText>,
-    /// Write one row per row of the table, with a column for each of --columns and --type
+    /// Write one row per row of the table: the columns that --columns and --type name, each with its newest value
     #[arg(long)]
     pivot: bool,
     /// Decode the values of a column as string, int8, int16, int32, int64, float32, float64, bool, timestamp, date,
-    /// decimal or binary-hex; repeatable [default: binary-hex]
+    /// decimal or binary-hex, or by Java's names such as long and double; repeatable [default: binary-hex]
     #[arg(long = "type", value_name = "FAMILY:QUALIFIER=TYPE", requires = "pivot")]
     types: Vec<TypedColumn>,
     /// Decode the row keys as this type, one of those of --type

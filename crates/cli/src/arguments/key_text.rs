@@ -27,6 +27,11 @@ impl KeyText {
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
+
+    /// Returns the key as `hex:` and hex digits.
+    pub(crate) fn hex(&self) -> String {
+        self.bytes.iter().fold("hex:".to_owned(), |hex, byte| hex + &format!("{byte:02x}"))
+    }
 }
 
 impl FromStr for KeyText {
@@ -49,9 +54,9 @@ impl KeyText {
         if self.is_hex || !(path.is_file() || path.is_dir()) {
             return Ok(());
         }
-        let hex = self.bytes.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
+        let hex = self.hex();
         Err(UsageError(format!(
-            "the last argument must be the row, but {text} is a {kind}; give a row of that name as hex:{hex}"
+            "the last argument must be the row, but {text} is a {kind}; give a row of that name as {hex}"
         )))
     }
 }

@@ -1,10 +1,10 @@
 //! The table of HBase's bulk load: its regions and its name.
 
-use std::path::{Path, PathBuf};
+use store::FamilyOptions;
 
 use crate::arguments::key_text::KeyText;
 use crate::failure::UsageError;
-use crate::text::bulk_load::BulkLoadReport;
+use crate::text::bulk_load::NewTable;
 
 /// The table that the files are for.
 #[derive(clap::Args)]
@@ -12,7 +12,7 @@ pub(crate) struct TableOptions {
     /// Start a new file before each of these rows, in ascending order: text with \xNN, or hex:…
     #[arg(long, value_name = "ROW,…", value_delimiter = ',')]
     splits: Vec<KeyText>,
-    /// Name this table in the printed load command [default: TABLE]
+    /// Name this table in the printed commands, which create and load it [default: TABLE]
     #[arg(long, value_name = "TABLE")]
     table: Option<String>,
 }
@@ -44,8 +44,12 @@ impl TableOptions {
         }
     }
 
-    /// Returns the report of files in `out`.
-    pub(crate) fn report(&self, out: &Path, files: &[PathBuf], cells: u64) -> BulkLoadReport {
-        BulkLoadReport::new(out, self.table.as_deref(), files, cells)
+    /// Returns the table with these families and with regions at `splits`.
+    pub(crate) fn table<'t>(
+        &'t self,
+        families: Vec<(String, FamilyOptions)>,
+        splits: &'t [Vec<u8>],
+    ) -> NewTable<'t> {
+        NewTable { name: self.table.as_deref(), families, splits }
     }
 }

@@ -18,6 +18,7 @@ use sstable::{
     BloomType, ChecksumType, Comparator, Compression, DataBlockEncoding, FilterOptions,
     HBaseVersion, SequenceId, Timestamp, WriterOptions, ZstdFraming, parse_hex,
 };
+use store::FamilyOptions;
 
 use crate::arguments::given::Given;
 use crate::arguments::names::{self, Named, name_parser};
@@ -235,6 +236,18 @@ impl WritingOptions {
             .given(self.includes_mvcc, WriterOptions::includes_mvcc)
             .given(self.includes_tags, WriterOptions::includes_tags)
             .given(self.compress_tags, WriterOptions::compress_tags))
+    }
+
+    /// Returns the settings of a family whose files are written like this.
+    pub(crate) fn apply_to_family(
+        &self,
+        options: FamilyOptions,
+    ) -> Result<FamilyOptions, UsageError> {
+        Ok(options
+            .given(small("block size", self.block_size)?, FamilyOptions::block_size)
+            .given(self.data_block_encoding, FamilyOptions::data_block_encoding)
+            .given(self.compression, FamilyOptions::compression)
+            .given(self.bloom_type()?, FamilyOptions::bloom_type))
     }
 
     fn apply_filters(&self, options: WriterOptions) -> Result<WriterOptions, UsageError> {

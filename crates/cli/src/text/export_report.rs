@@ -7,7 +7,7 @@ use hbase_files::Table;
 use serde::Serialize;
 use transfer::{ExportFormat, Exported};
 
-use crate::text::bulk_load::load_command;
+use crate::text::bulk_load::{load_command, write_load};
 use crate::text::output::Report;
 use crate::text::size_text::{show_count, show_number, show_size};
 
@@ -29,6 +29,9 @@ pub(crate) struct ExportReport {
     /// The statement of HBase's shell that creates a table for HFiles of a table or a snapshot.
     #[serde(skip_serializing_if = "Option::is_none")]
     create: Option<String>,
+    /// The settings of the statement that switch something off.
+    #[serde(skip)]
+    switched_off: Vec<&'static str>,
     /// The command that loads HFiles; omitted for other formats.
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<String>,
@@ -38,6 +41,9 @@ pub(crate) struct ExportReport {
     #[serde(skip)]
     out: String,
 }
+
+/// The attributes of a table that are true by default.
+const SWITCHES: [&str; 3] = ["COMPACTION_ENABLED", "SPLIT_ENABLED", "MERGE_ENABLED"];
 
 impl ExportReport {
     /// Returns the report of an export of a format to the directory `out`.
@@ -55,6 +61,7 @@ impl ExportReport {
             cells: exported.cells,
             bytes: exported.bytes,
             create: None,
+            switched_off: Vec::new(),
             command: is_hfiles.then(|| load_command(&shown, exported.table.as_deref())),
             unit: exported.unit,
             out: shown,
@@ -65,7 +72,15 @@ impl ExportReport {
 impl ExportReport {
     /// Adds the statement that creates the table that HFiles are for.
     pub(crate) fn with_table(mut self, table: &Table) -> Self {
-        self.create = self.command.is_some().then(|| table.create_statement());
+        if self.command.is_some() {
+            self.create = Some(table.create_statement());
+            let attributes = &table.schema.attributes;
+            let is_off = |name: &&str| {
+                let value = attributes.get(name.as_bytes());
+                value.is_some_and(|value| value.eq_ignore_ascii_case(b"false"))
+            };
+            self.switched_off = SWITCHES.into_iter().filter(is_off).collect();
+        }
         self
     }
 }
@@ -91,14 +106,14 @@ impl Report for ExportReport {
             show_size(self.bytes),
             self.out
         )?;
-        if let (Some(create), Some(_)) = (&self.create, &self.command) {
+        for name in &self.switched_off {
             writeln!(
                 out,
-                "create their table in the shell of HBase, unless it is there, with\n  {create}"
+                "the old table has {name} => 'false', and with the statement below the new one, too"
             )?;
         }
         match &self.command {
-            Some(command) => writeln!(out, "load them with\n  {command}"),
+            Some(command) => write_load(out, self.create.as_deref(), command),
             None => Ok(()),
         }
     }

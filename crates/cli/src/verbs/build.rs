@@ -1,11 +1,12 @@
 //! `hfile build`: its arguments, and writing one file or a directory for HBase's bulk load.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use sstable::{Comparator, FileName, FileSummary, WriterOptions, escape};
-use store::Clock;
+use store::{Clock, FamilyOptions};
 use transfer::{ColumnFamily, Input, Sorting};
 
 use crate::arguments::cells_input::{self, InputArguments, check_output, report_bad_lines};
@@ -13,6 +14,7 @@ use crate::arguments::sort::SortArguments;
 use crate::arguments::table_options::TableOptions;
 use crate::arguments::writing_options::WritingOptions;
 use crate::failure::{Answer, UsageError, refuse};
+use crate::text::bulk_load::BulkLoadReport;
 use crate::text::destination::Output;
 use crate::text::output::{Report, ReportFormat};
 use crate::text::printable::as_line;
@@ -67,7 +69,7 @@ hfile table export writes them, each row is a cell.
 With --splits, --table or --bulk-load, or with columns of several families, the output is a directory for
 HBase's bulk load. It has one subdirectory per family, with one file per region that has cells of the family.
 --splits gives the start rows of all regions except the first; without it there is one region. The directory
-appears when all its files are complete, and the command that loads them is printed.
+appears when all its files are complete, and the commands that create its table and load them are printed.
 
 Exit status: 0 written, 1 a dry run found problems, 2 wrong usage, 3 could not read or write, or cells out of
 order.")]
@@ -129,7 +131,7 @@ impl Build {
         let build =
             transfer::Build { options: writing, order, sorting: &sorting, observer: &Shown };
         if is_for_regions {
-            self.write_regions(&build, input)
+            self.write_regions(&build, settings, input)
         } else {
             self.write_file(&build, input)
         }
@@ -152,6 +154,7 @@ impl Build {
     fn write_regions(
         &self,
         build: &transfer::Build<'_>,
+        settings: Option<&WritingOptions>,
         mut input: Input,
     ) -> anyhow::Result<Answer> {
         if self.output == Path::new("-") {
@@ -161,8 +164,17 @@ impl Build {
         let written = build.write_bulk_load(&mut input, &self.output, &splits, self.force)?;
         input.keep_bad_lines();
         report_bad_lines(&input);
-        let files: Vec<_> = written.files.into_iter().map(|file| file.path).collect();
-        self.report_format.print(&self.table.report(&self.output, &files, written.cells))
+        let families: BTreeSet<&String> = written.files.iter().map(|file| &file.family).collect();
+        let mut family = FamilyOptions::default();
+        if let Some(settings) = settings {
+            family = settings.apply_to_family(family)?;
+        }
+        let family = self.writing.apply_to_family(family)?;
+        let families = families.into_iter().map(|name| (name.clone(), family.clone()));
+        let table = self.table.table(families.collect(), &splits);
+        let files: Vec<_> = written.files.iter().map(|file| file.path.clone()).collect();
+        let report = BulkLoadReport::new(&self.output, &table, &files, written.cells);
+        self.report_format.print(&report)
     }
 
     /// Returns the settings of the output and the order of rows.

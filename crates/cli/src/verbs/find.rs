@@ -8,11 +8,12 @@ use serde::Serialize;
 use sstable::{FilterAnswer, ReadTrace, RowProbe, TimeRange, Timestamp};
 
 use crate::arguments::key_text::KeyText;
-use crate::arguments::time_range::time_range;
+use crate::arguments::time_range::{time, time_range};
 use crate::failure::{Answer, UsageError, refuse};
 use crate::inputs::{Input, Inputs, OpenInput, Target, add_target_column};
 use crate::text::output::{Report, ReportFormat, write_table};
 use crate::text::size_text::{show_count, show_number};
+use crate::text::stderr::print_message;
 
 /// Show which HFiles can hold a row, by key range, time range and filter, without reading data blocks.
 #[derive(clap::Args)]
@@ -38,11 +39,11 @@ pub(crate) struct Find {
     /// Look for this column of the row; queries ROWCOL Bloom filters too
     #[arg(long, value_name = "QUALIFIER")]
     column: Option<KeyText>,
-    /// Look for cells from this time on, in milliseconds since 1970
-    #[arg(long, value_name = "MILLIS", default_value_t = 0)]
+    /// Look for cells from this time on: milliseconds since 1970, or ISO 8601
+    #[arg(long, value_name = "TIME", default_value_t = 0, value_parser = time)]
     min_ts: i64,
-    /// Look for cells before this time, in milliseconds since 1970
-    #[arg(long, value_name = "MILLIS")]
+    /// Look for cells before this time
+    #[arg(long, value_name = "TIME", value_parser = time)]
     max_ts: Option<i64>,
     #[command(flatten)]
     report_format: ReportFormat,
@@ -65,6 +66,7 @@ impl Find {
             files.push(FileReport::new(file, &probe, times)?);
             Ok(Answer::Positive)
         });
+        self.hint_at_rows();
         if files.is_empty() {
             return answer;
         }
@@ -77,6 +79,17 @@ impl Find {
             self.report_format.print(&FileTable(files))?;
         }
         Ok(answer?.and(Answer::from_bool(found)))
+    }
+
+    /// Prints a hint if a path before the row does not exist: it is probably another row.
+    fn hint_at_rows(&self) {
+        let absent = self.files.iter().skip(1).find(|path| !path.exists());
+        if let Some(path) = absent {
+            print_message(format_args!(
+                "hfile: find takes one row, the last argument; {} is read as a path",
+                path.display()
+            ));
+        }
     }
 
     /// Returns the time range of the options, with `--max-ts` turned into an inclusive end.

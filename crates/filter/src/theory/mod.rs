@@ -35,7 +35,9 @@ pub(crate) use bloom::{
     BestProbes, blocked_bloom_best, blocked_bloom_error_rate, bloom_best_probe_count,
     classic_bloom_error_rate, split_block_error_rate,
 };
-pub use bloom::{bloom_best_error_rate, bloom_error_rate, bloom_error_rate_exact};
+pub use bloom::{
+    bloom_best_error_rate, bloom_error_rate, bloom_error_rate_exact, hbase_bloom_error_rate,
+};
 pub(crate) use counting::{
     counting_bloom_best, counting_bloom_error_rate, counting_bloom_fewest_lines, d_left_error_rate,
 };

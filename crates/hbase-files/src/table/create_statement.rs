@@ -43,6 +43,11 @@ const FAMILY_KEYS: [&str; 24] = [
     "VERSIONS",
 ];
 
+/// The settings of `FamilyOptions` that HBase has as attributes.
+pub(super) fn is_family_key(name: &str) -> bool {
+    FAMILY_KEYS.contains(&name)
+}
+
 /// An attribute of an encrypted family, which is wrapped by the master key of its cluster.
 const ENCRYPTION_KEY: &[u8] = b"ENCRYPTION_KEY";
 
@@ -124,7 +129,34 @@ fn quoted_row(row: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use filter::{FilterKind, Sizing};
+    use sstable::BloomType;
+    use store::FamilyOptions;
+
     use super::*;
+
+    #[test]
+    fn a_new_table_has_the_settings_of_hbase_only() {
+        let options = FamilyOptions::default()
+            .versions(3)
+            .bloom_type(BloomType::RowPrefixFixedLength(4))
+            .filter(Some((FilterKind::Ribbon, Sizing::BitsPerKey(8.0))));
+        let schema = TableSchema {
+            table: "ns:t".parse().expect("a name"),
+            attributes: BTreeMap::new(),
+            families: vec![FamilySchema::from_options(b"f", &options).expect("a family")],
+            configuration: BTreeMap::new(),
+        };
+        assert_eq!(schema.families[0].options(), &options.clone().filter(None));
+        assert_eq!(
+            schema.create_statement(&[b"m"]),
+            "create 'ns:t', {NAME => 'f', BLOCKSIZE => '65536', BLOOMFILTER => 'ROWPREFIX_FIXED_LENGTH', \
+             COMPRESSION => 'NONE', DATA_BLOCK_ENCODING => 'NONE', IN_MEMORY => 'false', \
+             KEEP_DELETED_CELLS => 'FALSE', MIN_VERSIONS => '0', TTL => 'FOREVER', VERSIONS => '3', \
+             CONFIGURATION => {'RowPrefixBloomFilter.prefix_length' => '4'}}, SPLITS => ['m']"
+        );
+        assert!(FamilySchema::from_options(b"f:", &options).is_err());
+    }
 
     #[test]
     fn quotes_and_backslashes_do_not_end_a_text() {

@@ -48,6 +48,14 @@ _Type: TypeAlias = Literal[
     "decimal",
     "binary-hex",
     "binary",
+    "text",
+    "byte",
+    "short",
+    "int",
+    "long",
+    "float",
+    "double",
+    "boolean",
 ]
 # A decimal can have numbers, ``decimal(10,2)``, and names are accepted in any case, so a name is any text. The
 # literals are what editors suggest; they are the names of the command line.

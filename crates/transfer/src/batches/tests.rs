@@ -135,7 +135,7 @@ fn timestamps_come_from_an_option_or_a_column() {
         } else {
             // No other column is left.
             let what = open(vec![records()], &columns).err().expect("no cells").to_string();
-            assert_eq!(what, "data: no column becomes a cell");
+            assert!(what.starts_with("data: no column becomes a cell: keys alone"), "{what}");
         }
     }
 }

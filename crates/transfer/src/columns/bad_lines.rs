@@ -118,7 +118,9 @@ impl BadLines {
         bytes: &[u8],
     ) -> Result<()> {
         if self.stops {
-            let what = format!("line {line}: {what}");
+            let what = format!(
+                "line {line}: {what}; --bad-lines skip, or --bad-lines FILE, goes on without such lines"
+            );
             return Err(Error::Invalid { file: input.clone(), what });
         }
         self.count += 1;

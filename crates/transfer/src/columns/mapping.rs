@@ -156,7 +156,10 @@ impl Mapping {
         mut values: Vec<ValueColumn>,
     ) -> Result<Self, String> {
         if values.is_empty() {
-            return Err("no column becomes a cell".to_owned());
+            return Err(
+                "no column becomes a cell: keys alone are not stored; add a column with a value"
+                    .to_owned(),
+            );
         }
         for value in &values {
             check_family_name(&value.family)

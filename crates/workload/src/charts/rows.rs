@@ -167,7 +167,9 @@ impl Rows {
         let has_limit = self.rows().any(|row| row.limit.is_some());
         let mut head = vec!["group", "row"];
         head.extend(has_contender.then_some("contender"));
-        head.extend(["median", "quartiles"]);
+        // A figure that was taken once has no quartiles.
+        let has_spread = self.rows().any(|row| row.value.low < row.value.high);
+        head.extend(if has_spread { &["median", "quartiles"][..] } else { &["figure"] });
         head.extend(has_limit.then_some(["goal", "verdict"]).into_iter().flatten());
         let mut rows = Vec::new();
         for group in &self.groups {
@@ -175,7 +177,9 @@ impl Rows {
                 let mut cells = vec![group.title.clone(), row.label.clone()];
                 cells.extend(row.contender.clone());
                 cells.push(number(row.value.median));
-                cells.push(format!("{} – {}", number(row.value.low), number(row.value.high)));
+                if has_spread {
+                    cells.push(format!("{} – {}", number(row.value.low), number(row.value.high)));
+                }
                 if let Some((limit, verdict)) = &row.limit {
                     cells.extend([number(*limit), verdict.clone()]);
                 }

@@ -12,7 +12,9 @@ use std::sync::Arc;
 
 use filter::Seed;
 use hbase_files::StoreFileReader;
-use sstable::{BlockCache, Cell, CellRef, FilterUse, ReadTrace, RowProbe, error_line, escape};
+use sstable::{
+    BlockCache, BloomType, Cell, CellRef, FilterUse, ReadTrace, RowProbe, error_line, escape,
+};
 use workload::Random;
 use workload::harness::{KeyList, Measured, Mix, PlannedGet, clock_nanos, measure, mutate};
 
@@ -21,7 +23,7 @@ use super::file_cells::for_each_cell;
 use super::kind_row::recommendation;
 use super::kinds::{self, ComparedFile};
 use super::loaded::{FilterChoice, Plan};
-use super::report::{BenchReport, FileRow, LeftOut, Row};
+use super::report::{BenchReport, COLUMN, FileRow, LeftOut, ROW, Row};
 use crate::arguments::reading_options::reader_options;
 use crate::failure::{UsageError, status};
 use crate::inputs::{Input, Inputs};
@@ -70,7 +72,7 @@ pub(super) fn run(
     let with = FileSet::open(&measured, FilterUse::Best, plan)?;
     let without = FileSet::open(&measured, FilterUse::None, plan)?;
     let none = FilterFigures::NONE;
-    let own = with.figures()?;
+    let own = with.figures(false)?;
     let mut results = Vec::new();
     for mix in Mix::ALL {
         progress.set_phase(format!("measuring gets of {} rows", mix.name()));
@@ -107,6 +109,7 @@ pub(super) fn run(
         cache_bytes: plan.cache_bytes,
         seed: plan.seed,
         input: None,
+        paths: paths.iter().map(|path| path.display().to_string()).collect(),
         clock_ns: clock_nanos(),
         loads: Vec::new(),
         results,
@@ -221,11 +224,13 @@ impl<'i> SampledFile<'i> {
         });
         let [without, with_filter] = measured;
         let (without, measured) = (without?, with_filter?);
-        let figures = with.figures()?;
+        let figures = with.figures(true)?;
         // No gets were measured if the file has no absent keys, for example because it has one row.
         let some = |number| (measured.gets > 0).then_some(number);
         Ok(FileRow {
             file: self.input.name(),
+            target: self.input.describe(&self.input.locate()?).0,
+            query: if figures.bloom_type == Some(BloomType::RowCol.name()) { COLUMN } else { ROW },
             rows: self.rows,
             bytes: with.readers.iter().map(|reader| reader.whole().len()).sum(),
             first_row: escape(&self.first_row).to_string(),
@@ -368,8 +373,9 @@ impl FileSet {
         Ok(Self { readers: inputs.iter().map(open).collect::<Result<_, _>>()? })
     }
 
-    fn figures(&self) -> sstable::Result<FilterFigures> {
-        figures(self.readers.iter().map(StoreFileReader::whole))
+    /// Returns the figures of the filters for gets of rows, or of one column of each row.
+    fn figures(&self, has_column: bool) -> sstable::Result<FilterFigures> {
+        figures(self.readers.iter().map(StoreFileReader::whole), has_column)
     }
 
     /// Measures gets of whole rows, or of one column of each row.

@@ -1,6 +1,6 @@
 //! Kind, size and expected error rate of a set of files' filters.
 
-use sstable::Reader;
+use sstable::{BloomType, Reader};
 
 /// Kind, size and expected error rate of the filters of some files.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +13,7 @@ pub(super) struct FilterFigures {
     pub(super) map: Option<&'static str>,
     /// Filter bits per key.
     pub(super) bits_per_key: Option<f64>,
-    /// The error rate that follows from the filters' sizes.
+    /// The error rate of a query that follows from the filters' sizes.
     pub(super) error_rate: Option<f64>,
 }
 
@@ -24,31 +24,39 @@ impl FilterFigures {
 }
 
 /// Returns the figures of the filters that the readers query, weighted by their keys.
+///
+/// Without a column in the query, filters over columns cannot answer, so that the error rate is that of the others.
 pub(super) fn figures<'r>(
     readers: impl IntoIterator<Item = &'r Reader>,
+    has_column: bool,
 ) -> sstable::Result<FilterFigures> {
-    let (mut keys, mut bits, mut errors) = (0.0, 0.0, 0.0);
+    let (mut keys, mut bits, mut asked_keys, mut errors) = (0.0, 0.0, 0.0, 0.0);
     let (mut name, mut bloom_type) = (None, None);
     for reader in readers {
+        let mut can_answer = true;
         let (kind, count, bytes, rate) = if let Some(ours) = reader.filters().row_filter()? {
             (ours.kind.name(), ours.key_count, ours.byte_size, ours.error_rate)
         } else if let Some(bloom) = reader.filters().bloom() {
             bloom_type = Some(bloom.bloom_type.name());
-            ("hbase-bloom", bloom.key_count, bloom.byte_size, bloom.error_rate())
+            can_answer = has_column || bloom.bloom_type != BloomType::RowCol;
+            ("hbase-bloom", bloom.key_count, bloom.byte_size, bloom.query_error_rate())
         } else {
             continue;
         };
         keys += count as f64;
         bits += bytes as f64 * 8.0;
-        errors += rate * count as f64;
+        if can_answer {
+            asked_keys += count as f64;
+            errors += rate * count as f64;
+        }
         name = Some(if name.is_none_or(|name| name == kind) { kind } else { "own" });
     }
-    let by_key = |sum: f64| (keys > 0.0).then(|| sum / keys);
+    let mean = |sum: f64, keys: f64| (keys > 0.0).then(|| sum / keys);
     Ok(FilterFigures {
         name: name.unwrap_or("none"),
         bloom_type,
         map: None,
-        bits_per_key: by_key(bits),
-        error_rate: by_key(errors),
+        bits_per_key: mean(bits, keys),
+        error_rate: mean(errors, asked_keys),
     })
 }

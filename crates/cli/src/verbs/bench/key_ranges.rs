@@ -52,8 +52,8 @@ impl Layout {
     }
 }
 
-/// Returns the chart as a figure, with the ranges as a table.
-pub(super) fn key_ranges(files: &[(String, &FileRow)]) -> String {
+/// Returns the chart as a figure, with the ranges as a table. `shown` says which files it has, unless it has all.
+pub(super) fn key_ranges(files: &[(String, &FileRow)], shown: &str) -> String {
     let mut bounds: Vec<&str> =
         files.iter().flat_map(|(_, file)| [&*file.first_row, &*file.last_row]).collect();
     bounds.sort_unstable();
@@ -69,7 +69,7 @@ pub(super) fn key_ranges(files: &[(String, &FileRow)]) -> String {
         .unwrap_or(0);
     let note = format!(
         "One bar a file, from its first to its last row; the rows where files begin or end are at equal distances. \
-         At most {overlap} of {} files overlap: a get may have to search all of these.",
+         At most {overlap} of {} files overlap: a get may have to search all of these.{shown}",
         files.len()
     );
     let mut out = format!(

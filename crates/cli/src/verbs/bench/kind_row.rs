@@ -71,15 +71,17 @@ pub(super) fn recommendation(kinds: &[KindRow]) -> Option<String> {
     let of_hbase = with_filter().find(|kind| kind.filter == "hbase-bloom");
     let of_hbase = of_hbase.filter(|hbase| hbase.filter != smallest.filter).map(|hbase| {
         format!(
-            "; hbase-bloom, the one that HBase reads, takes {:.2} bits and skips {:.2}",
+            ". HBase reads only hbase-bloom, which takes {:.2} bits and skips {:.2}: hfile filter rebuild --bloom-type ROW \
+             writes it",
             hbase.bits_per_key.unwrap_or_default(),
             in_range - hbase.false_files_per_get
         )
     });
     Some(format!(
-        "Recommended: {}: with {:.2} bits a row ({} for all files), an absent get skips {skipped:.2} of {in_range:.2} \
+        "Recommended: {}, the smallest with an error rate of at most {}: with {:.2} bits a row ({} for all files), an absent get skips {skipped:.2} of {in_range:.2} \
          files in range{}",
         smallest.filter,
+        show_percent(limit),
         smallest.bits_per_key.unwrap_or_default(),
         show_size(smallest.filter_bytes),
         of_hbase.unwrap_or_default()
@@ -111,8 +113,9 @@ mod tests {
         let line = recommendation(&kinds).expect("a line");
         assert_eq!(
             line,
-            "Recommended: ribbon: with 6.80 bits a row (850 B for all files), an absent get skips 9.90 of 10.00 \
-             files in range; hbase-bloom, the one that HBase reads, takes 9.60 bits and skips 9.90"
+            "Recommended: ribbon, the smallest with an error rate of at most 2.00%: with 6.80 bits a row (850 B for all \
+             files), an absent get skips 9.90 of 10.00 files in range. HBase reads only hbase-bloom, which takes 9.60 \
+             bits and skips 9.90: hfile filter rebuild --bloom-type ROW writes it"
         );
         assert_eq!(recommendation(&kinds[..0]), None);
         let unmeasured = kinds.map(|kind| KindRow { lookups: 99, ..kind });

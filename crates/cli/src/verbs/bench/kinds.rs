@@ -11,7 +11,8 @@ use anyhow::Context;
 use filter::bloom::hbase::{
     ChunkBuilder, ChunkSizing, FoldedChunk, HashPair, HashType, may_contain,
 };
-use filter::{ErrorRate, FilterKind, KeyHash, Membership, Seed, Sizing, StoredFilter, build};
+use filter::theory::hbase_bloom_error_rate;
+use filter::{FilterKind, KeyHash, Membership, Seed, Sizing, StoredFilter, build};
 
 use super::file_cells::for_each_cell;
 use super::kind_row::KindRow;
@@ -140,7 +141,7 @@ impl FileRows {
         sums: &mut Sums,
     ) -> anyhow::Result<()> {
         let sizing =
-            plan.bits_per_key.map_or(Sizing::ErrorRate(ErrorRate::HBASE), Sizing::BitsPerKey);
+            plan.bits_per_key.map_or(Sizing::ErrorRate(plan.error_rate), Sizing::BitsPerKey);
         let bytes = build(kind, sizing, Seed::new(0), &self.hashes)?;
         let filter = StoredFilter::parse(bytes.as_slice())?;
         let keys: Vec<KeyHash> = asked.iter().map(|key| KeyHash::new(Seed::new(0), key)).collect();
@@ -167,7 +168,11 @@ impl FileRows {
         };
         let chunks: Vec<FoldedChunk> = self.pairs.chunks(per_chunk).map(chunk).collect();
         sums.bytes += chunks.iter().map(|chunk| chunk.bits.len() as u64).sum::<u64>();
-        sums.promised += rate * self.pairs.len() as f64;
+        for (chunk, pairs) in chunks.iter().zip(self.pairs.chunks(per_chunk)) {
+            // Of the chunk as it is: a chunk of few keys is larger than the rate demands.
+            let (keys, bits) = (pairs.len() as f64, chunk.bits.len() as f64 * 8.0);
+            sums.promised += hbase_bloom_error_rate(keys, bits, sizing.hash_count.into()) * keys;
+        }
         let pairs: Vec<HashPair> =
             asked.iter().map(|key| HashPair::new(HashType::Murmur, key)).collect();
         let start = Instant::now();

@@ -84,7 +84,7 @@ impl FilterChoice {
     fn error_rate(self, plan: Plan, found: Option<f64>) -> Option<f64> {
         match (self, plan.bits_per_key) {
             (Self::None | Self::FamilyMap | Self::FamilyMapWide, _) => None,
-            (_, None) => Some(ErrorRate::HBASE.get()),
+            (_, None) => Some(plan.error_rate.get()),
             (_, Some(_)) => found,
         }
     }
@@ -106,7 +106,7 @@ impl FilterChoice {
             Self::HBaseBloom => options.bloom_type(BloomType::Row),
             Self::Ours(kind) => {
                 let budget = |bits: f64| Sizing::Bytes((bits * rows as f64 / 8.0) as u64);
-                let sizing = plan.bits_per_key.map_or(Sizing::ErrorRate(ErrorRate::HBASE), budget);
+                let sizing = plan.bits_per_key.map_or(Sizing::ErrorRate(plan.error_rate), budget);
                 options.bloom_type(BloomType::None).filter(Some((kind, sizing)))
             }
         }
@@ -124,8 +124,10 @@ pub(super) struct Plan {
     pub(super) cache_bytes: u64,
     /// Seed of the values and of the random gets.
     pub(super) seed: u64,
-    /// Filter bits per row, averaged over all files; `None` for an error rate of 1 % per file.
+    /// Filter bits per row, averaged over all files; `None` for an error rate per file.
     pub(super) bits_per_key: Option<f64>,
+    /// The error rate of filters that are not sized by bits per row.
+    pub(super) error_rate: ErrorRate,
 }
 
 impl Plan {
@@ -138,7 +140,7 @@ impl Plan {
     /// HBase sizes it by an error rate only, so bits per key are converted to one.
     pub(super) fn bloom_error_rate(self) -> anyhow::Result<ErrorRate> {
         let rate = self.bits_per_key.map(filter::theory::bloom_best_error_rate);
-        Ok(rate.map_or(Ok(ErrorRate::HBASE), ErrorRate::new)?)
+        Ok(rate.map_or(Ok(self.error_rate), ErrorRate::new)?)
     }
 }
 
@@ -215,7 +217,7 @@ impl Loaded {
             ns_median_get: 0,
             ns_median_get_with: 0,
         };
-        let found = figures(&readers)?;
+        let found = figures(&readers, false)?;
         let error_rate = choice.error_rate(plan, found.error_rate);
         let map = store.stats().families.first().and_then(|family| family.map);
         let map_bits = map.map(|map| map.bytes as f64 * 8.0 / keys.present.len() as f64);

@@ -19,9 +19,11 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
+use filter::ErrorRate;
 use workload::harness::{FileWeights, KeySet, Mix, clock_nanos};
 
 use crate::arguments::names::name_parser;
+use crate::arguments::writing_options::error_rate;
 use crate::failure::{Answer, UsageError, refuse};
 use crate::text::destination::Output;
 use crate::text::help::ADVANCED;
@@ -67,9 +69,13 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "RATIOS", value_delimiter = ':', conflicts_with = "hfiles")]
     file_sizes: Vec<u64>,
     /// Give filters this many bits per row; row filters share the bits of all files so that false
-    /// positives per get are fewest [default: an error rate of 1 % in each file]
+    /// positives per get are fewest. Filters of few rows take more, for their header [default: an error rate of 1 % in
+    /// each file]
     #[arg(long, value_name = "BITS")]
     bits_per_key: Option<f64>,
+    /// Size filters for this error rate in each file, between 0 and 1, instead
+    #[arg(long, value_name = "RATE", conflicts_with = "bits_per_key")]
+    error_rate: Option<f64>,
     /// Set the size of a value, at most 1MiB
     #[arg(long, value_name = "SIZE", default_value = "100")]
     value_size: SizeText,
@@ -161,6 +167,7 @@ impl Bench {
             cache_bytes: plan.cache_bytes,
             seed: plan.seed,
             input: self.input.as_deref().map(transfer::display_name),
+            paths: Vec::new(),
             clock_ns: clock_nanos(),
             loads,
             results,
@@ -196,6 +203,7 @@ impl Bench {
             cache_bytes: self.cache_size.bytes(),
             seed: self.seed,
             bits_per_key: self.bits_per_key,
+            error_rate: self.error_rate.map(error_rate).transpose()?.unwrap_or(ErrorRate::HBASE),
         })
     }
 

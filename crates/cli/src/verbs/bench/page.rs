@@ -7,7 +7,7 @@ use workload::harness::Spread;
 
 use super::key_ranges::key_ranges;
 use super::kind_row::{self, KindRow};
-use super::report::{BenchReport, FILE_HEADING, FileRow, Row, heading};
+use super::report::{BenchReport, COLUMN, COLUMNS_ASKED, FILE_HEADING, FileRow, Row, heading};
 use super::short_name::short_names;
 use crate::text::output::Report as _;
 use crate::text::size_text::show_number;
@@ -31,7 +31,7 @@ pub(super) fn page(report: &BenchReport) -> String {
         }
     }
     if !report.each_file.is_empty() {
-        out.push_str(&key_ranges(&largest(&report.each_file)));
+        out.push_str(&key_ranges(&largest(&report.each_file), &shown_files(report)));
     }
     tables(&mut out, report);
     let mut text = Vec::new();
@@ -44,7 +44,17 @@ pub(super) fn page(report: &BenchReport) -> String {
          </details>",
         escape(&text)
     );
-    workload::charts::page("Filters of HFiles measured", &out)
+    workload::charts::page(&title(report), &out)
+}
+
+/// Names what was measured.
+fn title(report: &BenchReport) -> String {
+    match (&report.paths[..], &report.input) {
+        ([], None) => "Filters of a store of generated rows".to_owned(),
+        ([], Some(input)) => format!("Filters of a store of keys from {input}"),
+        ([path], _) => format!("Filters of {path}"),
+        ([path, others @ ..], _) => format!("Filters of {path} and {} more", others.len()),
+    }
 }
 
 fn charts(report: &BenchReport) -> Vec<Chart> {
@@ -95,13 +105,18 @@ fn error_rates(report: &BenchReport) -> Chart {
     for (name, file) in largest(&report.each_file) {
         add(&name, file.error_rate_promised, file.error_rate_measured);
     }
+    let has_columns = report.each_file.iter().any(|file| file.query == COLUMN);
+    let asked = if has_columns { format!(" {COLUMNS_ASKED}") } else { String::new() };
+    let shown = shown_files(report);
     let entry = |name: &str, fill| LegendEntry { name: name.to_owned(), mark: Mark::new(1, fill) };
     Chart {
         id: "error-rates",
         title: "Error rate, promised and measured".to_owned(),
-        note: "How often a filter lets a get of an absent row into the file: by its size, and as counted. A filter \
-               is worse than promised if the full marker is to the right of the hollow one."
-            .to_owned(),
+        note: format!(
+            "How often a filter lets a get of an absent row into the file: by its size, and as counted. A filter is \
+             worse than promised if the full marker is to the right of the hollow one; with few gets, or few rows in \
+             a file, that may be chance.{asked}{shown}"
+        ),
         legend: vec![entry("promised", PROMISED), entry("measured", MEASURED)],
         rows: Rows { scale: "% of lookups; less is better".to_owned(), groups, is_ratio: false },
     }
@@ -118,9 +133,11 @@ fn skip_rates(report: &BenchReport) -> Chart {
     Chart {
         id: "skip-rates",
         title: "Gets of absent rows that skip the file".to_owned(),
-        note: "For keys between the first and the last row of the file. Files without a filter are never skipped \
-               and are not shown."
-            .to_owned(),
+        note: format!(
+            "For keys between the first and the last row of the file. Files without a filter are never skipped and \
+             are not shown.{}",
+            shown_files(report)
+        ),
         legend: Vec::new(),
         rows: Rows {
             scale: "% of gets; more is better".to_owned(),
@@ -185,7 +202,8 @@ fn file_sizes(report: &BenchReport) -> Chart {
         .iter()
         .map(|(name, file)| row(name, Mark::new(3, 2), file.bytes as f64 / 1024.0))
         .collect();
-    sizes("file-sizes", "Sizes of files", "On disk, with filters and indexes.", "KiB", files)
+    let note = format!("On disk, with filters and indexes.{}", shown_files(report));
+    sizes("file-sizes", "Sizes of files", &note, "KiB", files)
 }
 
 fn sizes(id: &'static str, title: &str, note: &str, unit: &str, rows: Vec<ChartRow>) -> Chart {
@@ -203,6 +221,14 @@ fn sizes(id: &'static str, title: &str, note: &str, unit: &str, rows: Vec<ChartR
     }
 }
 
+/// Returns a sentence that says which files a chart shows, unless it shows all.
+fn shown_files(report: &BenchReport) -> String {
+    match report.each_file.len() {
+        0..=CHART_FILES => String::new(),
+        all => format!(" Shown are the {CHART_FILES} files with the most rows of {all} files."),
+    }
+}
+
 /// Returns the files with the most rows, in their order, with their names in charts.
 fn largest(files: &[FileRow]) -> Vec<(String, &FileRow)> {
     let mut by_rows: Vec<(usize, &FileRow)> = files.iter().enumerate().collect();
@@ -215,13 +241,6 @@ fn largest(files: &[FileRow]) -> Vec<(String, &FileRow)> {
 
 fn tables(out: &mut String, report: &BenchReport) {
     let owned = |heading: &[&str]| heading.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
-    if report.each_file.len() > CHART_FILES {
-        let count = show_number(report.each_file.len() as u64, "file");
-        let _ = writeln!(
-            out,
-            "<p>The charts have the {CHART_FILES} files with the most rows of {count}.</p>"
-        );
-    }
     let head = owned(&[&["gets"], &heading(true)[..]].concat());
     let rows = report.results.iter().map(|row| {
         let mut cells = row.cells(true);

@@ -8,6 +8,7 @@ use workload::harness::{Measured, Mix};
 
 use super::figures::FilterFigures;
 use super::kind_row::{self, KindRow};
+use crate::inputs::Target;
 use crate::text::output::{Report, or_dash, write_table};
 use crate::text::rounded::{show_nanos, show_percent, show_rate};
 use crate::text::size_text::{show_count, show_size};
@@ -29,6 +30,9 @@ pub(super) struct BenchReport {
     /// The file of keys that `--input` names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) input: Option<String>,
+    /// The files and directories of `--hfiles`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) paths: Vec<String>,
     /// Nanoseconds that reading the clock takes; every measured time includes them.
     pub(super) clock_ns: u64,
     /// How each store was loaded; empty with `--hfiles`.
@@ -127,7 +131,8 @@ pub(super) struct Row {
     pub(super) map: Option<&'static str>,
     /// Bits per key of the filters of all files, or of the family map.
     pub(super) bits_per_key: Option<f64>,
-    /// The error rate that the filters were sized for, or that follows from their sizes.
+    /// The error rate that the filters were sized for; with `--hfiles`, and if they were sized by bits, the rate of a
+    /// query that follows from their sizes.
     pub(super) error_rate_promised: Option<f64>,
     /// The share of false positives among filter queries for keys that the file lacks.
     pub(super) error_rate_measured: Option<f64>,
@@ -232,6 +237,11 @@ pub(super) fn heading(by_range: bool) -> Vec<&'static str> {
 #[derive(Debug, Serialize)]
 pub(super) struct FileRow {
     pub(super) file: String,
+    /// What a link or a reference leads to.
+    #[serde(flatten)]
+    pub(super) target: Target,
+    /// What each get asks for: a row, or a column of a row if the filter is over columns (ROWCOL).
+    pub(super) query: &'static str,
     pub(super) rows: u64,
     /// Of the HFile.
     pub(super) bytes: u64,
@@ -284,6 +294,15 @@ pub(super) const FILE_HEADING: [&str; 11] = [
     "median without",
     "with",
 ];
+
+/// The queries of a get, see [`FileRow::query`].
+pub(super) const ROW: &str = "row";
+pub(super) const COLUMN: &str = "column";
+
+/// What is asked of filters over columns.
+pub(super) const COLUMNS_ASKED: &str = "\
+ROWCOL filters answer only gets that name columns: the gets of all files together name none, those of each file
+alone one. Their promised rate is that of such a get, which asks for the column and for deletes of the family.";
 
 /// A file that could not be measured.
 #[derive(Debug, Serialize)]
@@ -357,6 +376,9 @@ impl Report for BenchReport {
         if !self.each_file.is_empty() {
             writeln!(out, "\nEach file alone, absent gets inside its key range:\n")?;
             write_table(out, &FILE_HEADING, self.each_file.iter().map(FileRow::cells))?;
+            if self.each_file.iter().any(|file| file.query == COLUMN) {
+                writeln!(out, "\n{COLUMNS_ASKED}")?;
+            }
         }
         if !self.kinds.is_empty() {
             writeln!(out, "\nFilters built from the rows of these files, absent gets:\n")?;

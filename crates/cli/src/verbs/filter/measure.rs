@@ -30,7 +30,8 @@ use crate::text::size_text::show_count;
 /// Build a filter and measure its error rate, bits per key, load and time per key; or measure the filter
 /// of HFiles.
 ///
-/// With PATH, queries the filter that a get would query: the row filter, otherwise the HBase Bloom filter.
+/// With PATH, queries the filter that a get would query: the row filter, otherwise the HBase Bloom filter; one of
+/// type ROWCOL for columns, as a get that names them does.
 /// Reads all rows of the file, and makes the absent rows from them by appending eight bytes. The error rate is measured over absent keys and shown with the interval that contains the true rate
 /// with a probability of 99.7 % (three standard deviations). Times are means over all keys and exclude
 /// hashing.
@@ -265,7 +266,7 @@ impl Report for MeasureReport {
         )?;
         writeln!(
             out,
-            "bits/key    {:.2}; lower bound {:.2}",
+            "bits/key    {:.2}; lower bound at the predicted rate {:.2}",
             self.bits_per_key, self.bound_bits_per_key,
         )?;
         writeln!(out, "error rate  {} predicted", show_percent(self.error_rate_predicted))?;

@@ -6,7 +6,10 @@ use std::sync::Arc;
 
 use filter::Seed;
 use serde::Serialize;
-use sstable::{BlockCache, BloomType, FilterAnswer, ReadTrace, Reader, ReaderOptions, RowProbe};
+use sstable::{
+    BlockCache, BlockType, BloomType, Damage, FilterAnswer, ReadTrace, Reader, ReaderOptions,
+    RowProbe,
+};
 
 use super::interval::interval;
 use crate::arguments::reading_options::{reader_options, scan};
@@ -39,33 +42,71 @@ pub(super) fn measure_files(
     format: ReportFormat,
 ) -> anyhow::Result<Answer> {
     if !path.is_dir() {
-        let reader = Reader::open_file(single_hfile(path, "filter measure")?, options())?;
         let name = path.display().to_string();
+        let reader = Reader::open_file(single_hfile(path, "filter measure")?, options());
+        let reader = reader.inspect_err(|error| hint_at_filters(&name, error))?;
         let Some(report) = measure(&reader, &name, probes)? else {
             refuse!("{name} {NO_FILTER}; add one with hfile filter rebuild");
         };
         return format.print(&report);
     }
-    let mut is_first = true;
-    Inputs::expand_all(&[path.to_owned()]).for_each(|input| {
+    let (mut is_first, mut left_out) = (true, LeftOut::default());
+    let answer = Inputs::expand_all(&[path.to_owned()]).for_each(|input| {
         let OpenInput { reader, target } = input.open_with(options())?;
         let name = target.label(&input.name());
         if reader.half().is_some() {
-            print_message(format_args!(
-                "hfile: {name}: not measured: only a half of a file counts"
-            ));
+            left_out.references += 1;
             return Ok(Answer::Positive);
         }
         if let Some(report) = measure(reader.whole(), &name, probes)? {
             return format.print_next(&report, &mut is_first);
         }
-        print_message(format_args!("hfile: {name} {NO_FILTER}"));
+        left_out.without_filter += 1;
         Ok(Answer::Positive)
-    })
+    });
+    left_out.print(path);
+    answer
 }
 
-/// What is said of a file whose filters cannot answer for a row.
-const NO_FILTER: &str = "has neither a row filter nor an HBase Bloom filter of type ROW";
+/// What is said of a file whose filters cannot answer for a row or a column.
+const NO_FILTER: &str = "has neither a row filter nor an HBase Bloom filter of type ROW or ROWCOL";
+
+/// The files of a directory that are not measured.
+#[derive(Default)]
+struct LeftOut {
+    references: u64,
+    without_filter: u64,
+}
+
+impl LeftOut {
+    fn print(&self, path: &Path) {
+        if self.references > 0 {
+            print_message(format_args!(
+                "hfile: {} not measured: a reference stands for a half of a file, and a filter is of the whole file",
+                show_number(self.references, "reference")
+            ));
+        }
+        if self.without_filter > 0 {
+            print_message(format_args!(
+                "hfile: {} not measured, without a row filter and a Bloom filter of type ROW or ROWCOL; hfile info {} \
+                 shows the filters of each",
+                show_number(self.without_filter, "file"),
+                path.display()
+            ));
+        }
+    }
+}
+
+/// Prints a hint if a file is no HFile: it may be a filter in a file of its own.
+fn hint_at_filters(name: &str, error: &sstable::Error) {
+    let is_other = |damage: &Damage| damage.block == Some(BlockType::Trailer);
+    if matches!(error, sstable::Error::Corrupt { damage, .. } if is_other(damage)) {
+        print_message(format_args!(
+            "hfile: {name}: filter measure reads HFiles; a filter in a file of its own is read by hfile filter ask or, \
+             if another library wrote it, by hfile filter foreign info"
+        ));
+    }
+}
 
 fn options() -> ReaderOptions {
     let cache = Arc::new(BlockCache::new(CACHE_BYTES));
@@ -80,7 +121,7 @@ fn measure(
     Probes { count, seed }: Probes,
 ) -> anyhow::Result<Option<FileMeasureReport>> {
     let Some(filter) = known_filter(reader)? else { return Ok(None) };
-    let counts = count_answers(reader, filter.keys, count, seed)?;
+    let counts = count_answers(reader, &filter, count, seed)?;
     Ok(Some(FileMeasureReport {
         schema: 1,
         file: name.to_owned(),
@@ -97,18 +138,21 @@ fn known_filter(reader: &Reader) -> sstable::Result<Option<FileMeasureReport>> {
     if let Some(filter) = reader.filters().row_filter()? {
         return Ok(Some(FileMeasureReport {
             filter: filter.kind.name(),
+            query: ROW,
             keys: filter.key_count,
             bits_per_key: filter.bits_per_key,
             error_rate_predicted: filter.error_rate,
             ..FileMeasureReport::default()
         }));
     }
-    let bloom = reader.filters().bloom().filter(|bloom| bloom.bloom_type == BloomType::Row);
+    let is_measured = |kind| matches!(kind, BloomType::Row | BloomType::RowCol);
+    let bloom = reader.filters().bloom().filter(|bloom| is_measured(bloom.bloom_type));
     Ok(bloom.map(|bloom| FileMeasureReport {
         filter: "hbase-bloom",
+        query: if bloom.bloom_type == BloomType::RowCol { COLUMN } else { ROW },
         keys: bloom.key_count,
         bits_per_key: bloom.bits_per_key(),
-        error_rate_predicted: bloom.error_rate(),
+        error_rate_predicted: bloom.query_error_rate(),
         ..FileMeasureReport::default()
     }))
 }
@@ -120,38 +164,50 @@ struct Counts {
     false_negatives: u64,
 }
 
-/// Queries the filter for each row, and for absent rows made from these rows.
+/// Queries the filter for each row, and for absent rows made from these rows. A filter over columns is queried for
+/// each column instead, and for the same columns of absent rows.
 ///
 /// Each absent row begins with a row of the file, and sorts after it. So each part of a partitioned
 /// filter gets absent rows in proportion to its rows.
-fn count_answers(reader: &Reader, keys: u64, probes: u64, seed: u64) -> anyhow::Result<Counts> {
+fn count_answers(
+    reader: &Reader,
+    filter: &FileMeasureReport,
+    probes: u64,
+    seed: u64,
+) -> anyhow::Result<Counts> {
+    let keys = filter.keys;
+    let has_columns = filter.query == COLUMN;
     let progress = Progress::new("rows", keys);
     let mut counts = Counts::default();
-    let (mut rows, mut row) = (0_u64, Vec::new());
-    let ask = |row: &[u8]| {
-        let probe = RowProbe::new(row, Seed::new(0));
+    let (mut asked, mut row, mut column) = (0_u64, Vec::new(), Vec::new());
+    let ask = |row: &[u8], column: &[u8]| {
+        let probe = RowProbe::of_column(row, has_columns.then_some(column), Seed::new(0));
         reader.ask_filter(&probe, &mut ReadTrace::default()) != FilterAnswer::No
     };
     let mut scanner = scan(reader)?;
     while let Some(cell) = scanner.cell() {
-        if rows == 0 || cell.row != row {
+        if asked == 0 || cell.row != row || (has_columns && cell.qualifier != column) {
             cell.row.clone_into(&mut row);
-            rows += 1;
-            counts.false_negatives += u64::from(!ask(&row));
-            // Spreads the probes evenly over the rows: `due` is how many belong to the rows so far.
-            let due = u128::from(probes) * u128::from(rows) / u128::from(keys.max(1));
+            cell.qualifier.clone_into(&mut column);
+            asked += 1;
+            counts.false_negatives += u64::from(!ask(&row, &column));
+            // Spreads the probes evenly over the keys: `due` is how many belong to the keys so far.
+            let due = u128::from(probes) * u128::from(asked) / u128::from(keys.max(1));
             while (counts.absent as u128) < due.min(u128::from(probes)) {
                 // With near certainty, the file has no such row.
                 let absent = [&row[..], &workload::key(seed, counts.absent as u64)].concat();
-                counts.false_positives += usize::from(ask(&absent));
+                counts.false_positives += usize::from(ask(&absent, &column));
                 counts.absent += 1;
             }
-            progress.set(rows);
+            progress.set(asked);
         }
         scanner.advance()?;
     }
     Ok(counts)
 }
+
+const ROW: &str = "row";
+const COLUMN: &str = "column";
 
 /// The predicted and measured error rate of the filter in a file.
 #[derive(Debug, Default, Serialize)]
@@ -159,8 +215,11 @@ struct FileMeasureReport {
     schema: u32,
     file: String,
     filter: &'static str,
+    /// What a query asks for: a row, or a column of a row, as gets that name columns do.
+    query: &'static str,
     keys: u64,
     bits_per_key: f64,
+    /// Of a query.
     error_rate_predicted: f64,
     error_rate_measured: f64,
     /// The confidence interval of the true rate, at three standard deviations.
@@ -183,9 +242,10 @@ impl Report for FileMeasureReport {
         writeln!(out, "error rate  {} predicted", show_percent(self.error_rate_predicted))?;
         writeln!(
             out,
-            "            {} measured over {} absent keys; {low} .. {high} at 3 sigma",
+            "            {} measured over {} absent {}s; {low} .. {high} at 3 sigma",
             show_percent(self.error_rate_measured),
             show_count(self.probes),
+            self.query,
         )
     }
 }

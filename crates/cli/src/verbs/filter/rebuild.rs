@@ -25,7 +25,7 @@ use crate::text::help::ADVANCED;
 use crate::text::output::{Report, ReportFormat};
 use crate::text::progress::Progress;
 use crate::text::rounded::show_percent;
-use crate::text::size_text::{SizeText, show_count, show_size};
+use crate::text::size_text::{SizeText, show_count, show_number, show_size};
 use crate::text::stderr::print_message;
 use crate::verbs::recompress::Rewrite;
 
@@ -47,7 +47,9 @@ Examples:
   hfile filter rebuild region/cf --output new-cf --bloom-type ROW
 
 Of a directory, copies each HFile to the same path below OUT, that of a link under the name of its HFile.
-References to halves of files are not copied. hfile bench --hfiles compares filters on the files.
+References to halves of files are not copied. The false positives are those of the size of the filter: an HBase Bloom
+filter of few keys is rounded up to a power of two, and errs less than asked.
+hfile bench --hfiles compares filters on the files.
 Exit status: 0 written, 1 a file is damaged or a reference was not copied, 2 wrong usage, 3 could not read or write.")]
 #[command(group = clap::ArgGroup::new("new filter").required(true).args(["kind", "bloom_type"]))]
 #[expect(clippy::doc_markdown, reason = "backticks would be seen in the help")]
@@ -136,10 +138,6 @@ impl Rebuild {
         let answer = Inputs::expand_all(std::slice::from_ref(&self.input)).for_each(|input| {
             let location = input.locate()?;
             if location.half.is_some() {
-                let name = input.name();
-                print_message(format_args!(
-                    "hfile: {name}: not copied: only a half of a file counts"
-                ));
                 references += 1;
                 return Ok(Answer::Positive);
             }
@@ -160,11 +158,10 @@ impl Rebuild {
             return Ok(answer);
         }
         print_message(format_args!(
-            "hfile: {} references not copied: {} does not have all rows of {}; HBase writes their halves to files \
-             of their own in a compaction",
-            show_count(references),
-            self.output.display(),
-            self.input.display()
+            "hfile: {} not copied: each stands for a half of a file, so that {} does not have all rows; a compaction \
+             of HBase writes the halves to files",
+            show_number(references, "reference"),
+            self.output.display()
         ));
         Ok(Answer::Negative)
     }
@@ -210,7 +207,13 @@ impl Rebuild {
             return Ok(Answer::Positive);
         }
         let reader = Reader::open_file(output, reader_options())?;
-        self.report_format.print(&RebuildReport::new(output, &reader)?)
+        let asked = self.error_rate.or(self.bloom_error_rate);
+        self.report_format.print(&RebuildReport::new(
+            output,
+            &reader,
+            asked,
+            self.bloom_type.is_some(),
+        )?)
     }
 
     fn copy_with_row_filter(
@@ -269,6 +272,12 @@ struct RebuildReport {
     filter: Option<RowFilter>,
     /// HBase's Bloom filter.
     bloom: Option<Bloom>,
+    /// The error rate that was asked for, of the filter that is new.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_rate_asked: Option<f64>,
+    /// Whether the new filter is HBase's Bloom filter.
+    #[serde(skip)]
+    is_bloom: bool,
 }
 
 #[derive(Serialize)]
@@ -292,7 +301,12 @@ struct Bloom {
 }
 
 impl RebuildReport {
-    fn new(file: &Path, reader: &Reader) -> sstable::Result<Self> {
+    fn new(
+        file: &Path,
+        reader: &Reader,
+        asked: Option<f64>,
+        is_bloom: bool,
+    ) -> sstable::Result<Self> {
         let filter = reader.filters().row_filter()?.map(|filter| RowFilter {
             kind: filter.kind.name(),
             keys: filter.key_count,
@@ -308,18 +322,22 @@ impl RebuildReport {
             bits_per_key: bloom.bits_per_key(),
             error_rate: bloom.error_rate(),
         });
-        Ok(Self { schema: 1, file: file.display().to_string(), size: reader.len(), filter, bloom })
+        let (file, size) = (file.display().to_string(), reader.len());
+        Ok(Self { schema: 1, file, size, filter, bloom, error_rate_asked: asked, is_bloom })
     }
 }
 
 impl Report for RebuildReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         write!(out, "{}: {}", self.file, show_size(self.size))?;
+        let asked = self.error_rate_asked.map(|rate| format!(" ({} asked)", show_percent(rate)));
+        let asked = asked.unwrap_or_default();
+        let (of_filter, of_bloom) = if self.is_bloom { ("", &*asked) } else { (&*asked, "") };
         match &self.filter {
             None => write!(out, ", no row filter")?,
             Some(filter) => write!(
                 out,
-                ", {} over {} rows, {:.2} bits a row, {} false positives",
+                ", {} over {} rows, {:.2} bits a row, {} false positives{of_filter}",
                 filter.kind,
                 show_count(filter.keys),
                 filter.bits_per_key,
@@ -327,15 +345,16 @@ impl Report for RebuildReport {
             )?,
         }
         match &self.bloom {
-            None => writeln!(out, "; no HBase Bloom"),
-            Some(bloom) => writeln!(
+            None => write!(out, "; no HBase Bloom")?,
+            Some(bloom) => write!(
                 out,
-                "; HBase Bloom {} over {} keys, {:.2} bits a key, {} false positives",
+                "; HBase Bloom {} over {} keys, {:.2} bits a key, {} false positives{of_bloom}",
                 bloom.bloom_type,
                 show_count(bloom.keys),
                 bloom.bits_per_key,
                 show_percent(bloom.error_rate)
-            ),
+            )?,
         }
+        writeln!(out)
     }
 }

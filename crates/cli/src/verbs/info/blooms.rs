@@ -3,6 +3,7 @@
 use serde::Serialize;
 use sstable::{BloomSummary, BloomType, FilterSummary};
 
+use crate::text::rounded::show_percent;
 use crate::text::size_text::{show_number, show_size};
 
 /// A Bloom filter of HBase.
@@ -54,13 +55,13 @@ impl BloomReport {
             format!("{} × {}", self.hash_count, self.hash)
         };
         format!(
-            "{}{prefix}, {hashes}, {} in {} ({}), {:.2} bits a key, error rate {:.3}%",
+            "{}{prefix}, {hashes}, {} in {} ({}), {:.2} bits a key, error rate {}",
             self.r#type,
             show_number(self.keys, "key"),
             show_number(self.chunks as u64, "chunk"),
             show_size(self.bytes),
             self.bits_per_key,
-            self.error_rate * 100.0
+            show_percent(self.error_rate)
         )
     }
 }
@@ -90,12 +91,12 @@ impl From<FilterSummary> for FilterReport {
 impl FilterReport {
     pub(super) fn text(&self) -> String {
         format!(
-            "{}, {} in {}, {:.2} bits a key, error rate {:.3}%",
+            "{}, {} in {}, {:.2} bits a key, error rate {}",
             self.kind,
             show_number(self.keys, "key"),
             show_size(self.bytes),
             self.bits_per_key,
-            self.error_rate * 100.0
+            show_percent(self.error_rate)
         )
     }
 }

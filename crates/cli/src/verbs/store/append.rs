@@ -3,7 +3,7 @@
 use store::Append as Change;
 
 use super::column::Column;
-use super::directory::WithStore;
+use super::directory::{WithStore, check_family};
 use crate::arguments::key_text::KeyText;
 use crate::failure::Answer;
 
@@ -28,6 +28,9 @@ impl WithStore<Append> {
         let Column { family, row, qualifier } = &self.verb.column;
         let (qualifier, suffix) = (qualifier.as_bytes(), self.verb.suffix.as_bytes());
         let change = Change::new(row.as_bytes()).column(family, qualifier, suffix);
-        self.write(|store| Ok(store.append(&change)?.len() as u64))
+        self.write(|store| {
+            check_family(store, family)?;
+            Ok(store.append(&change)?.len() as u64)
+        })
     }
 }

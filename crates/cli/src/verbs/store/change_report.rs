@@ -112,6 +112,11 @@ impl Sizes {
         Self { files, file_bytes, file_cells, memstore_cells }
     }
 
+    /// Cells in files and in memory.
+    const fn cells(self) -> u64 {
+        self.file_cells.saturating_add(self.memstore_cells)
+    }
+
     pub(super) fn write_text(self, out: &mut dyn Write) -> io::Result<()> {
         let (files, cells) =
             (show_number(self.files, "file"), show_number(self.file_cells, "cell"));
@@ -150,7 +155,7 @@ impl Report for ChangeReport {
             return writeln!(out, "{}", self.nothing);
         }
         for FamilyChange { family, before, after } in &self.families {
-            writeln!(
+            write!(
                 out,
                 "{family}: files {} → {}, {} → {}, cells in files {} → {}, in memstores {} → {}",
                 show_count(before.files),
@@ -162,6 +167,14 @@ impl Report for ChangeReport {
                 show_count(before.memstore_cells),
                 show_count(after.memstore_cells),
             )?;
+            match before.cells().saturating_sub(after.cells()) {
+                0 => writeln!(out)?,
+                dropped => writeln!(
+                    out,
+                    "; {} dropped: deleted, expired, or older than the versions that the family keeps",
+                    show_number(dropped, "cell")
+                )?,
+            }
         }
         writeln!(out, "{:.3} s", self.seconds)
     }

@@ -46,12 +46,12 @@ impl Directory {
     }
 
     /// Returns the names of the families to read: `wanted`, which must exist, or all.
-    pub(super) fn families(store: &Store, wanted: Option<&str>) -> anyhow::Result<Vec<String>> {
+    pub(super) fn families(store: &Store, wanted: Option<&str>) -> transfer::Result<Vec<String>> {
         match wanted {
-            Some(wanted) if store.family(wanted).is_none() => {
-                Err(transfer::Error::unknown_family(store, wanted).into())
+            Some(wanted) => {
+                check_family(store, wanted)?;
+                Ok(vec![wanted.to_owned()])
             }
-            Some(wanted) => Ok(vec![wanted.to_owned()]),
             None => Ok(store.families().into_iter().map(|(family, _)| family).collect()),
         }
     }
@@ -62,6 +62,14 @@ impl Directory {
             Some(millis) => options.clock(Clock::fixed(Timestamp::new(millis))),
             None => options,
         }
+    }
+}
+
+/// Refuses a family that the store does not have, and names those that it has.
+pub(super) fn check_family(store: &Store, family: &str) -> transfer::Result<()> {
+    match store.family(family) {
+        Some(_) => Ok(()),
+        None => Err(transfer::Error::unknown_family(store, family)),
     }
 }
 

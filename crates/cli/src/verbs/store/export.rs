@@ -12,6 +12,7 @@ use crate::arguments::export::FormArguments;
 use crate::arguments::row_options::RowOptions;
 use crate::arguments::table_options::TableOptions;
 use crate::failure::{Answer, refuse};
+use crate::text::bulk_load::BulkLoadReport;
 use crate::text::export_report::ExportReport;
 use crate::text::progress::{Progress, Shown};
 
@@ -26,7 +27,8 @@ Examples:
   hfile store export DIR OUT --to csv --prefix user1. --versions 1
 
 HFiles: writes a subdirectory of OUT per family, with one file per region that has rows of the family. --splits
-gives the start rows of all regions except the first; without it there is one region. The files have no deleted
+gives the start rows of all regions except the first; without it there is one region. Prints the commands that create
+their table and load them. The files have no deleted
 and expired cells, but they have the delete markers, which hide older cells of the table that they are loaded
 into. The subdirectories appear when all files are complete; other entries of OUT are not changed.
 
@@ -86,8 +88,10 @@ impl WithStore<Export> {
         let written = write_store(&store, &self.verb.out, splits)?;
         drop(exporting);
         warn_about_filters(&store);
-        self.report_format.print(&self.verb.table.report(
+        let table = self.verb.table.table(store.families(), splits);
+        self.report_format.print(&BulkLoadReport::new(
             &self.verb.out,
+            &table,
             &written.files,
             written.cells,
         ))

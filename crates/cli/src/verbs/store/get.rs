@@ -4,6 +4,8 @@ use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use sstable::Cell;
+use store::Store;
 use transfer::CellsOutput;
 
 use super::directory::{Directory, warn_about_filters};
@@ -22,6 +24,9 @@ Examples:
   hfile store get DIR 'row\\x00' --versions 3 --format cells
   hfile store get DIR row1 row2 row3
   hfile store get DIR --from rows.txt
+  hfile store get DIR row1 --raw
+
+hfile store explain shows the steps of a get.
 
 Visible cells are those that HBase returns: neither deleted nor expired, and at most --versions of a column.
 Rows without a visible cell are named on stderr.
@@ -37,6 +42,9 @@ pub(crate) struct Get {
     from: Option<PathBuf>,
     #[command(flatten)]
     versions: Versions,
+    /// Show all stored cells: delete markers, deleted cells and expired cells too
+    #[arg(long)]
+    raw: bool,
     #[command(flatten)]
     format: FormatOptions,
 }
@@ -51,8 +59,14 @@ impl Get {
         if let Some(path) = &self.from {
             rows.extend(read_rows(path)?);
         }
-        let gets = rows.iter().map(|row| self.versions.get(row)).collect::<Result<Vec<_>, _>>()?;
-        let cells_of_rows = store.multi_get(&gets)?;
+        let cells_of_rows = if self.raw {
+            rows.iter()
+                .map(|row| stored_cells(&store, row, &self.versions))
+                .collect::<Result<_, _>>()?
+        } else {
+            let gets = rows.iter().map(|row| self.versions.get(row));
+            store.multi_get(&gets.collect::<Result<Vec<_>, _>>()?)?
+        };
         let mut output = CellsOutput::new(stdout(), self.format.get()).context(STDOUT)?;
         for cell in cells_of_rows.iter().flatten() {
             output.write(&cell.as_ref()).context(STDOUT)?;
@@ -67,6 +81,24 @@ impl Get {
         }
         Ok(Answer::from_bool(missing.is_empty()))
     }
+}
+
+/// Returns the stored cells of a row: a get has only visible ones, and a scan can have all.
+fn stored_cells(store: &Store, row: &KeyText, versions: &Versions) -> anyhow::Result<Vec<Cell>> {
+    let (min, max) = versions.time_range()?;
+    let mut cells = Vec::new();
+    for (family, _) in store.families() {
+        let scan = store::Scan::family(&family)
+            .start(row.as_bytes())
+            .stop([row.as_bytes(), b"\0"].concat())
+            .versions(versions.count(true))
+            .time_range(min, max)
+            .raw(true);
+        for cell in store.scan(scan)? {
+            cells.push(cell?);
+        }
+    }
+    Ok(cells)
 }
 
 /// Reads row keys from a file, one per line; skips empty lines.

@@ -6,7 +6,7 @@ use serde::Serialize;
 use store::Increment as Change;
 
 use super::column::Column;
-use super::directory::WithStore;
+use super::directory::{WithStore, check_family};
 use crate::failure::Answer;
 use crate::text::output::Report;
 
@@ -34,6 +34,7 @@ impl WithStore<Increment> {
         let change =
             Change::new(row.as_bytes()).column(family, qualifier.as_bytes(), self.verb.amount);
         let store = self.directory.open()?;
+        check_family(&store, family)?;
         let cells = store.increment(&change)?;
         let sums = cells.iter().filter_map(|cell| <[u8; 8]>::try_from(cell.value()).ok());
         for sum in sums.map(i64::from_be_bytes) {

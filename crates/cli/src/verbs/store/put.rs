@@ -1,5 +1,6 @@
 //! `hfile store put`: writes columns of one row, or the cells of a file.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -8,7 +9,7 @@ use sstable::Timestamp;
 use store::{Durability, WriteBatch};
 use transfer::{InputFormat, InputOptions};
 
-use super::directory::WithStore;
+use super::directory::{WithStore, check_family};
 use super::put_file::PutFile;
 use crate::arguments::csv::CsvArguments;
 use crate::arguments::key_text::{InvalidKey, KeyText};
@@ -118,12 +119,17 @@ impl WithStore<Put> {
         let row: KeyText = self.verb.target.parse()?;
         let timestamp = self.verb.ts.map_or(Timestamp::LATEST, Timestamp::new);
         let mut put = store::Put::new(row.as_bytes());
+        let mut families = BTreeSet::new();
         for argument in &self.verb.arguments {
             let column = ColumnValue::parse(argument)?;
+            families.insert(column.family.clone());
             let (qualifier, value) = (column.qualifier.as_bytes(), column.value.as_bytes());
             put = put.column_at(&column.family, qualifier, timestamp, value);
         }
         self.write(|store| {
+            for family in &families {
+                check_family(store, family)?;
+            }
             let batch = WriteBatch::from(put);
             let cells = batch.len() as u64;
             store.write(batch, self.verb.durability)?;

@@ -10,7 +10,7 @@ use store::{Clock, Durability, Store, WriteBatch};
 use transfer::{ColumnFamily, Input, InputOptions};
 
 use super::change_report::{Watch, WriteReport};
-use super::directory::Directory;
+use super::directory::{Directory, check_family};
 use crate::arguments::cells_input::{self, report_bad_lines};
 use crate::failure::{Answer, is_usage, refuse};
 use crate::text::output::{Report, ReportFormat, STDOUT, stdout};
@@ -46,6 +46,7 @@ impl PutFile {
         }
         let watch = Watch::start();
         let store = self.directory.open()?;
+        check_family(&store, &self.family)?;
         let mut input = self.open(now)?;
         let mut writer = BatchWriter::new(&store, &self, input.unit());
         let storing = input.show_progress("storing", &Shown);

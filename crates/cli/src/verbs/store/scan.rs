@@ -88,7 +88,7 @@ impl Scan {
     fn request(&self, family: &str, (min, max): (Timestamp, Timestamp)) -> store::Scan {
         let bytes = |text: &Option<KeyText>| text.as_ref().map(|text| text.as_bytes().to_vec());
         let scan = store::Scan::family(family)
-            .versions(self.versions.versions)
+            .versions(self.versions.count(self.raw))
             .time_range(min, max)
             .raw(self.raw)
             .reverse(self.reverse)

@@ -10,10 +10,10 @@ use crate::failure::UsageError;
 /// The options that select the versions that a read returns.
 #[derive(clap::Args)]
 pub(super) struct Versions {
-    /// Show at most this many versions of each column
-    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    /// Show at most this many versions of each column [default: 1, or all stored ones with --raw]
+    #[arg(long, value_name = "COUNT")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
-    pub(super) versions: u32,
+    versions: Option<u32>,
     #[command(flatten)]
     times: TimeOptions,
 }
@@ -22,7 +22,13 @@ impl Versions {
     /// Returns a get of a row with these options.
     pub(super) fn get(&self, row: &KeyText) -> Result<store::Get, UsageError> {
         let (min, max) = self.time_range()?;
-        Ok(store::Get::row(row.as_bytes()).versions(self.versions).time_range(min, max))
+        let versions = self.count(false);
+        Ok(store::Get::row(row.as_bytes()).versions(versions).time_range(min, max))
+    }
+
+    /// Returns the most versions of a column to show; `raw` is whether all stored cells are shown.
+    pub(super) fn count(&self, raw: bool) -> u32 {
+        self.versions.unwrap_or(if raw { u32::MAX } else { 1 })
     }
 
     /// Returns the start (inclusive) and end (exclusive) of the time range.

@@ -65,7 +65,7 @@ with it: all that the file can have in the region, unless single data blocks are
 snapshot, prints one line per snapshot.
 Exit status: 0 all sound, 1 damaged, 2 wrong usage, 3 could not read.")]
         Verify(WithReadingOptions<Verify<SnapshotPlaces>>).applied().run(),
-        /// Print the cells of a snapshot in the order of their rows, as HBase shows them
+        /// Print the cells of a snapshot in the order of their rows, without deleted and expired ones
         #[command(after_help = "\
 Examples:
   hfile snapshot scan --root hbase users-monday --prefix user1. --columns f:name,f:mail

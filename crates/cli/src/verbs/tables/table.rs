@@ -76,7 +76,7 @@ their values. Does not check the logs themselves: see hfile wal verify. For more
 line per table.
 Exit status: 0 all sound, 1 damaged, 2 wrong usage, 3 could not read.")]
         Verify(WithReadingOptions<Verify<TablePlaces>>).applied().run(),
-        /// Print the cells of a table in the order of their rows, as HBase shows them
+        /// Print the cells of a table in the order of their rows, without deleted and expired ones
         #[command(after_help = "\
 Examples:
   hfile table scan --root hbase users --prefix user1. --columns f:name,f:mail

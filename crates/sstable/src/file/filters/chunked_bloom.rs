@@ -12,6 +12,7 @@
 
 use bytes::Bytes;
 use filter::bloom::hbase::{self, HashPair, HashType};
+use filter::theory::hbase_bloom_error_rate;
 
 use super::filter_answer::FilterAnswer;
 use super::lazy_block::{LazyFilterBlock, offset_before};
@@ -66,7 +67,7 @@ impl BloomSummary {
         if self.key_count == 0 { 0.0 } else { self.byte_size as f64 * 8.0 / self.key_count as f64 }
     }
 
-    /// Returns the expected error rate, computed from the numbers of keys, bits and hashes.
+    /// Returns the expected error rate, computed from the numbers of keys, bits and hashes as HBase does.
     ///
     /// For a ribbon filter, returns the stored `ribbon_error_rate`.
     pub fn error_rate(&self) -> f64 {
@@ -79,6 +80,23 @@ impl BloomSummary {
         let hashes = f64::from(self.hash_count);
         let (keys, bits) = (self.key_count as f64, self.byte_size as f64 * 8.0);
         (1.0 - (-hashes * keys / bits).exp()).powf(hashes)
+    }
+
+    /// Returns the expected error rate of a query, as a get makes it.
+    ///
+    /// A `ROWCOL` filter is asked for two keys: the column, and the deletes of the row's family. Other than
+    /// [`error_rate`](Self::error_rate), the result counts keys whose probes coincide, as they do in filters of
+    /// few bits.
+    pub fn query_error_rate(&self) -> f64 {
+        let (keys, bits) = (self.key_count as f64, self.byte_size as f64 * 8.0);
+        // Of a chunk with the mean number of keys and bits.
+        let chunks = self.chunk_count.max(1) as f64;
+        let rate = match self.ribbon_error_rate {
+            Some(rate) => rate,
+            None if self.byte_size == 0 => 0.0,
+            None => hbase_bloom_error_rate(keys / chunks, bits / chunks, self.hash_count.into()),
+        };
+        if self.bloom_type == BloomType::RowCol { 1.0 - (1.0 - rate).powi(2) } else { rate }
     }
 }
 

@@ -9,13 +9,14 @@ use filter::ErrorRate;
 use foreign_filters::hadoop::{BloomFilter, CountingBloomFilter, DynamicBloomFilter, Hash, Shape};
 use foreign_filters::{GoCuckoo, GuavaBloom, GuavaStrategy, SimpleBloom};
 
-use super::files::{for_each_key, read};
+use super::files::read;
 use super::formats::{Foreign, ForeignFormat};
 use super::info::InfoReport;
 use crate::failure::{Answer, UsageError};
 use crate::text::destination::Output;
 use crate::text::output::ReportFormat;
 use crate::verbs::filter::error_rate::error_rate;
+use crate::verbs::filter::keys::for_each_key;
 
 /// Make a filter of keys, or add keys to an existing filter.
 ///
@@ -23,7 +24,10 @@ use crate::verbs::filter::error_rate::error_rate;
 /// also take --bits and --hash-count, as Hadoop's constructors do. A go-cuckoo filter has a power of
 /// two of slots, at least 1.04 for each expected key; inserts begin to fail once about 95 % are taken.
 #[derive(clap::Args)]
-#[command(after_help = "Exit status: 0 made, 2 wrong usage, 3 could not read or write.")]
+#[command(after_help = "\
+A filter of this project is made by hfile filter make, and is part of an HFile (hfile build --filter KIND,
+hfile filter rebuild).
+Exit status: 0 made, 2 wrong usage, 3 could not read or write.")]
 pub(crate) struct Make {
     /// Write the filter in this format
     #[arg(long, value_enum, ignore_case = true)]
@@ -132,7 +136,15 @@ impl Make {
             ("--expected", self.expected.is_some(), self.format != SimpleBloom),
         ] {
             if given && !allowed {
-                return Err(UsageError(format!("a {} filter has no {name}", self.format.name())));
+                let format = self.format.name();
+                let fixed = match (name, self.format) {
+                    ("--error-rate", GoCuckoo) => {
+                        ": its fingerprints of 8 bits give about 3 % if it is full"
+                    }
+                    (_, SimpleBloom) => ": it has 2^25 bits and 7 seeds, whatever its keys",
+                    _ => "",
+                };
+                return Err(UsageError(format!("a {format} filter has no {name}{fixed}")));
             }
         }
         Ok(())
