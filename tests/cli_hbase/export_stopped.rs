@@ -61,12 +61,11 @@ impl LargeRegions {
         }
         fs::hard_link(&file, path).expect("the same file system");
     }
+}
 
-    /// Returns the arguments that export a table or a snapshot into the export `out`.
-    fn export<'t>(&'t self, what: [&'t str; 2], root: &'t str, out: &'t str) -> Vec<&'t str> {
-        let [noun, name] = what;
-        vec![noun, "export", "--root", root, name, "--to", "csv", "--output", out, "--threads", "1"]
-    }
+/// Returns the arguments that export a table or a snapshot into the directory `out`.
+fn export<'t>([noun, name]: [&'t str; 2], root: &'t str, out: &'t str) -> Vec<&'t str> {
+    vec![noun, "export", "--root", root, name, "--to", "csv", "--output", out, "--threads", "1"]
 }
 
 /// Returns the names in a directory.
@@ -88,8 +87,8 @@ fn ctrl_c_keeps_complete_files_and_says_how_to_go_on() {
     let root = large.root.argument();
     for (what, regions) in [(["table", "t1"], 4), (["snapshot", "s12"], 2)] {
         let (out, whole) = (path(&large.directory, what[1]), path(&large.directory, "whole"));
-        let export = large.export(what, &root, &out);
-        let mut child = command(&export)
+        let arguments = export(what, &root, &out);
+        let mut child = command(&arguments)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -120,9 +119,9 @@ fn ctrl_c_keeps_complete_files_and_says_how_to_go_on() {
         assert_eq!(manifest["complete"], json!(false));
         assert_eq!(complete_regions(Path::new(&out)), Some(regions - 1), "{what:?}");
 
-        let (report, _) = run(0, &[&export[..], &["--json"]].concat());
+        let (report, _) = run(0, &[&arguments[..], &["--json"]].concat());
         assert_eq!(objects(&report)[0]["resumed"], regions - 1, "{report}");
-        run(0, &large.export(what, &root, &whole));
+        run(0, &export(what, &root, &whole));
         // The manifest has the time of the export.
         let files = |out: &str| -> BTreeMap<OsString, Vec<u8>> {
             let all = contents(Path::new(out)).into_iter();
