@@ -1,5 +1,7 @@
 //! Ctrl-C in an export: what it prints, and what it leaves.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
@@ -59,12 +61,11 @@ impl LargeRegions {
         }
         fs::hard_link(&file, path).expect("the same file system");
     }
+}
 
-    /// Returns the arguments that export a table or a snapshot into the export `out`.
-    fn export<'t>(&'t self, what: [&'t str; 2], root: &'t str, out: &'t str) -> Vec<&'t str> {
-        let [noun, name] = what;
-        vec![noun, "export", "--root", root, name, "--to", "csv", "--output", out, "--threads", "1"]
-    }
+/// Returns the arguments that export a table or a snapshot into the directory `out`.
+fn export<'t>([noun, name]: [&'t str; 2], root: &'t str, out: &'t str) -> Vec<&'t str> {
+    vec![noun, "export", "--root", root, name, "--to", "csv", "--output", out, "--threads", "1"]
 }
 
 /// Returns the names in a directory.
@@ -86,8 +87,8 @@ fn ctrl_c_keeps_complete_files_and_says_how_to_go_on() {
     let root = large.root.argument();
     for (what, regions) in [(["table", "t1"], 4), (["snapshot", "s12"], 2)] {
         let (out, whole) = (path(&large.directory, what[1]), path(&large.directory, "whole"));
-        let export = large.export(what, &root, &out);
-        let mut child = command(&export)
+        let arguments = export(what, &root, &out);
+        let mut child = command(&arguments)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -118,15 +119,16 @@ fn ctrl_c_keeps_complete_files_and_says_how_to_go_on() {
         assert_eq!(manifest["complete"], json!(false));
         assert_eq!(complete_regions(Path::new(&out)), Some(regions - 1), "{what:?}");
 
-        let (report, _) = run(0, &[&export[..], &["--json"]].concat());
+        let (report, _) = run(0, &[&arguments[..], &["--json"]].concat());
         assert_eq!(objects(&report)[0]["resumed"], regions - 1, "{report}");
-        run(0, &large.export(what, &root, &whole));
+        run(0, &export(what, &root, &whole));
         // The manifest has the time of the export.
-        let files = |out: &str| {
-            let mut files = contents(Path::new(out));
-            files.remove(Path::new("manifest.json")).expect("an export has it");
-            files
+        let files = |out: &str| -> BTreeMap<OsString, Vec<u8>> {
+            let all = contents(Path::new(out)).into_iter();
+            let named = all.filter_map(|(path, bytes)| Some((path.file_name()?.to_owned(), bytes)));
+            named.filter(|(name, _)| name != "manifest.json").collect()
         };
+        assert_eq!(files(&out).len(), regions, "{what:?}");
         assert!(files(&out) == files(&whole), "{what:?}");
         fs::remove_dir_all(&whole).expect("ours");
     }

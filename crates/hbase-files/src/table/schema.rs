@@ -130,7 +130,8 @@ impl TableSchema {
         let damaged =
             |what| Error::damaged(path, format!("damaged description of a table: {what}"));
         let len = len.unwrap_or(bytes.len());
-        let (found, named) = (show_number(bytes.len() as u64, "byte"), show_count(len as u64));
+        let count = |len: usize| u64::try_from(len).unwrap_or(u64::MAX);
+        let (found, named) = (show_number(count(bytes.len()), "byte"), show_count(count(len)));
         let lengths = format!("has {found}, and {named} by its name");
         let whole =
             bytes.get(..len).ok_or_else(|| damaged(format!("{lengths}: it was cut off")))?;
