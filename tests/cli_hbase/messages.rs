@@ -186,7 +186,12 @@ fn an_encrypted_file_is_refused_and_not_called_damaged() {
     add_encryption_key(&mut bytes);
     fs::write(&file, bytes).expect("ours");
     let (out, told) = run(3, &["table", "verify", "--root", root, "t6"]);
-    assert!(out.starts_with("table t6: refused, 2 regions, 3 HFiles and the 2 that 2 references name\n"), "{out}");
+    assert!(
+        out.starts_with(
+            "table t6: refused, 2 regions, 3 HFiles and the 2 that 2 references name\n"
+        ),
+        "{out}"
+    );
     assert!(out.contains(": refused: unsupported encryption: yes\n"), "{out}");
     assert!(!out.contains("DAMAGED") && told.contains("1 of 5 files could not be read"), "{told}");
 }
