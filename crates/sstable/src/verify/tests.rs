@@ -490,10 +490,15 @@ fn what_reads_do_not_need_costs_no_rows() {
     let found = flipped(padding);
     assert!(found.problems[0].what.contains("the padding is damaged"), "{:?}", found.problems);
     assert_eq!(cost(&found), None);
-    for unneeded in [BlockType::BloomChunk, BlockType::Meta, BlockType::GeneralBloomMeta] {
+    // A byte of the body, and one of the header. No index lists the last block, so its damaged header does not tell
+    // what it was.
+    for (unneeded, bytes) in [
+        (BlockType::BloomChunk, &[33, 0][..]),
+        (BlockType::Meta, &[33, 0]),
+        (BlockType::GeneralBloomMeta, &[33]),
+    ] {
         let at = block(&file, unneeded, 0).0;
-        // A byte of the body, and one of the header.
-        for byte in [33, 0] {
+        for byte in bytes {
             let found = flipped(at + byte);
             assert_eq!(cost(&found), None, "{unneeded}, byte {byte}");
             assert_eq!(found.cells, 200, "{unneeded}");

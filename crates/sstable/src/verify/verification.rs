@@ -324,12 +324,11 @@ impl<'a> Verifier<'a> {
             )
         );
         let has_cells = self.unreadable.last().is_some_and(|unreadable| unreadable.has_cells);
-        let filter_at = self.file.filters().problem.as_ref().map(|problem| problem.at);
         // The type in a damaged header may be another one: the indexes decide, for the blocks that they list.
         let is_needed = match self.listed_blocks().get(at) {
             _ if has_cells => true,
             Some(block) => block.is_needed,
-            None => !is_of_filter && filter_at != Some(at),
+            None => !is_of_filter,
         };
         if !is_needed {
             return self.verification.report_harmless(damage);
