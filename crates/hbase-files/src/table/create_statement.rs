@@ -147,7 +147,7 @@ mod tests {
             families: vec![FamilySchema::from_options(b"f", &options).expect("a family")],
             configuration: BTreeMap::new(),
         };
-        assert_eq!(schema.families[0].options(), &options.clone().filter(None));
+        assert_eq!(schema.families[0].options(), options.clone().filter(None));
         assert_eq!(
             schema.create_statement(&[b"m"]),
             "create 'ns:t', {NAME => 'f', BLOCKSIZE => '65536', BLOOMFILTER => 'ROWPREFIX_FIXED_LENGTH', \
