@@ -61,8 +61,7 @@ fn rebuilt_lists_let_a_table_be_read_as_before() {
     assert_eq!(contents(&lost.root), before, "the root directory changed");
     assert_eq!((&report["ok"], &report["output"]), (&true.into(), &output.clone().into()));
     let g = &report["lists"][0];
-    let list = format!("{REGION}/g/.filelist/f1");
-    assert_eq!(g["list"], *list);
+    assert_eq!(g["list"], format!("{REGION}/g/.filelist/f1"));
     let files = g["files"].as_array().expect("an array");
     let of = |name: &str| files.iter().find(|file| file["file"] == *name).expect("listed");
     assert_eq!(

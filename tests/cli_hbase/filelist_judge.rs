@@ -103,13 +103,14 @@ fn hbase_reads_a_table_with_rebuilt_lists_as_with_its_own() {
     ));
 }
 
+/// The seeds to try. Half of them or fewer have a table with a tracker.
+const SEEDS_MAX: u64 = 8;
+
 #[test]
 fn hbase_reads_tables_of_a_seed_with_rebuilt_lists_as_with_its_own() {
     if !judge::is_enabled("filelist: rebuilt lists of tables of a seed") {
         return;
     }
-    /// Half of the seeds or fewer have a table with a tracker.
-    const SEEDS_MAX: u64 = 8;
     // Builds the judge, if necessary, before another process of it starts.
     let version = judge::version();
     let first: u64 = env::var("SNAPSHOT_SEED").map_or(0, |text| text.parse().expect("a number"));
