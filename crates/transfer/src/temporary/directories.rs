@@ -290,7 +290,7 @@ mod tests {
             let directory = wrong.parent().expect("below the destination");
             fs::create_dir(directory).expect("nothing in the way");
             fs::write(&wrong, b"mine").expect("disk takes it");
-            let error = OutputDirectory::create(&destination, true).err().expect(name);
+            let error = OutputDirectory::create(&destination, true).expect_err(name);
             assert!(error.to_string().contains("is not a part of one"), "{error}");
             fs::remove_dir_all(directory).expect("ours");
         }
@@ -300,7 +300,7 @@ mod tests {
         for wrong in ["notes.txt", "new/notes.txt"] {
             let wrong = destination.join(wrong);
             fs::write(&wrong, b"mine").expect("disk takes it");
-            let error = OutputDirectory::create(&destination, true).err().expect(name);
+            let error = OutputDirectory::create(&destination, true).expect_err(name);
             assert!(error.to_string().contains("notes.txt is not a part of one"), "{error}");
             assert!(output.exchange().is_err());
             fs::remove_file(wrong).expect("ours");
