@@ -64,7 +64,7 @@ impl CompactionOptions {
     /// Sets the total size below which files are compacted regardless of the ratio.
     ///
     /// HBase: `hbase.hstore.compaction.min.size`. Default: `None`, which means
-    /// [`StoreOptions::memstore_flush_bytes`].
+    /// [`StoreOptions::memstore_flush_bytes`](crate::StoreOptions::memstore_flush_bytes).
     pub const fn size_min(mut self, bytes: Option<u64>) -> Self {
         self.size_min = bytes;
         self

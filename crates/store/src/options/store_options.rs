@@ -153,7 +153,7 @@ impl StoreOptions {
     ///
     /// Pinned filters count against the budget of the block cache. Without this option, filters
     /// stay in memory once loaded, while they take at most half of the budget. A filter over rows is
-    /// not in memory while a family map covers its file ([`FamilyOptions::family_map`]).
+    /// not in memory while a family map covers its file ([`FamilyOptions::family_map`](crate::FamilyOptions::family_map)).
     pub const fn pin_filters(mut self, pin: bool) -> Self {
         self.pin_filters = pin;
         self
