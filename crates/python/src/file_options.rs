@@ -4,7 +4,8 @@ use filter::{ErrorRate, FilterKind, Seed, Sizing};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sstable::{
-    BloomType, Compression, DataBlockEncoding, FilterOptions, HBaseVersion, Timestamp, WriterOptions,
+    BloomType, Compression, DataBlockEncoding, FilterOptions, HBaseVersion, Timestamp,
+    WriterOptions,
 };
 
 /// The settings that a caller chose; the defaults are those of `hfile build`.

@@ -9,7 +9,7 @@ use transfer::{Extent, Observer, Phase};
 /// How often signals are looked for.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// The clock is read once in so many calls: there is one for each cell, which takes less than a microsecond.
+/// The number of calls for which the clock is read once: there is a call for each cell, in less than a microsecond.
 const CALLS_PER_TIME: u32 = 32;
 
 /// An observer that ends the work when Python has a signal whose handler raises.

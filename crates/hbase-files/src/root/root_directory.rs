@@ -19,9 +19,9 @@ use super::other_layouts::check_layout;
 use super::root_path::{SNAPSHOTS, is_root, root_above};
 use crate::snapshot::DESCRIPTION_FILE;
 use crate::table::Table;
+use crate::table::log_files::LOGS;
 use crate::table::root_paths::{list_if_there, table_in};
 use crate::table_reader::TableReader;
-use crate::table_reader::log_files::LOGS;
 use crate::tree::root_tree::RootTree;
 use crate::{Error, FileTree, Item, ItemKind, Result, Snapshot, SnapshotDescription, TableName};
 

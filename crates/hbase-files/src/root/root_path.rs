@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::table_reader::log_files::{LOGS, OLD_LOGS};
+use crate::table::log_files::{LOGS, OLD_LOGS};
 use crate::{Error, FileTree, Result};
 
 /// The directory of snapshots.

@@ -11,9 +11,11 @@
 use std::collections::BTreeMap;
 
 use sstable::escape;
+use store::FamilyOptions;
 
-use super::schema::{FamilySchema, TableSchema};
+use super::schema::{FamilySchema, PREFIX_LENGTH, TableSchema};
 use crate::Table;
+use crate::message::types::{BytesPair, FamilySchemaMessage, NameStringPair};
 
 /// The attributes of a family that the shell takes by their names.
 const FAMILY_KEYS: [&str; 24] = [
@@ -43,16 +45,38 @@ const FAMILY_KEYS: [&str; 24] = [
     "VERSIONS",
 ];
 
-/// The settings of `FamilyOptions` that HBase has as attributes.
-pub(super) fn is_family_key(name: &str) -> bool {
-    FAMILY_KEYS.contains(&name)
-}
-
 /// An attribute of an encrypted family, which is wrapped by the master key of its cluster.
 const ENCRYPTION_KEY: &[u8] = b"ENCRYPTION_KEY";
 
 /// The attributes of a table that HBase sets itself.
 const SET_BY_HBASE: [&[u8]; 3] = [b"IS_META", b"IS_ROOT", b"hbase.meta.replica.count"];
+
+impl FamilySchema {
+    /// Returns the schema of a new family with the settings of `options` that HBase has.
+    ///
+    /// # Errors
+    ///
+    /// A message if `name` is not the name of a family.
+    pub fn from_options(name: &[u8], options: &FamilyOptions) -> Result<Self, String> {
+        let settings = options.hbase_settings();
+        let (attributes, others): (Vec<_>, Vec<_>) =
+            settings.into_iter().partition(|(name, _)| FAMILY_KEYS.contains(name));
+        let attribute = |(name, value): (&str, String)| BytesPair {
+            first: Some(name.into()),
+            second: Some(value.into_bytes()),
+        };
+        let setting = |(name, value): (&str, String)| NameStringPair {
+            name: Some(name.to_owned()),
+            value: Some(value),
+        };
+        let others = others.into_iter().filter(|(name, _)| *name == PREFIX_LENGTH);
+        Self::new(FamilySchemaMessage {
+            name: Some(name.to_vec()),
+            attributes: attributes.into_iter().map(attribute).collect(),
+            configuration: others.map(setting).collect(),
+        })
+    }
+}
 
 impl TableSchema {
     /// Returns the statement of HBase's shell that creates a table with these settings.
@@ -129,11 +153,9 @@ fn quoted_row(row: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use filter::{FilterKind, Sizing};
     use sstable::BloomType;
-    use store::FamilyOptions;
-
-    use super::*;
 
     #[test]
     fn a_new_table_has_the_settings_of_hbase_only() {

@@ -9,15 +9,17 @@
 //! | the cells of a store file                                 | `store_file_reader.rs`                 |
 //! | rows that divide a table into equal parts                 | `split_rows.rs`                        |
 //! | the statement that creates such a table                   | `create_statement.rs`                  |
+//! | the logs that may have unflushed cells                    | `log_files.rs`                         |
 //! | which files of a family are live                          | `tracker.rs`, `tracker_setting.rs`     |
-//! | whether an HFile belongs in its place                     | `fit.rs`                               |
-//! | the files, regions and rows that a problem affects                                   | `problem_place.rs`                     |
+//! | whether an HFile belongs in its place                     | `identity_check.rs`                    |
+//! | the files, regions and rows that a problem affects        | `problem_place.rs`                     |
 
 mod create_statement;
 pub(crate) mod entry;
 mod file_sequence;
 pub(crate) mod identity_check;
 mod location;
+pub(crate) mod log_files;
 pub(crate) mod problem_place;
 pub(crate) mod region_info;
 mod regions;

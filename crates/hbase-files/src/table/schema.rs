@@ -21,7 +21,6 @@ use store::{FamilyOptions, KeepDeletedCells};
 
 use crate::message::file::{after_magic, read_file};
 use crate::message::types::{BytesPair, FamilySchemaMessage, NameStringPair, TableSchemaMessage};
-use crate::table::create_statement::is_family_key;
 use crate::table::region_info::table_name;
 use crate::{Error, FileTree, Item, ItemKind, Result, TableName, Warning};
 
@@ -164,32 +163,7 @@ impl TableSchema {
 }
 
 impl FamilySchema {
-    /// Returns the schema of a new family with the settings of `options` that HBase has.
-    ///
-    /// # Errors
-    ///
-    /// A message if `name` is not the name of a family.
-    pub fn from_options(name: &[u8], options: &FamilyOptions) -> Result<Self, String> {
-        let settings = options.hbase_settings();
-        let (attributes, others): (Vec<_>, Vec<_>) =
-            settings.into_iter().partition(|(name, _)| is_family_key(name));
-        let attribute = |(name, value): (&str, String)| BytesPair {
-            first: Some(name.into()),
-            second: Some(value.into_bytes()),
-        };
-        let setting = |(name, value): (&str, String)| NameStringPair {
-            name: Some(name.to_owned()),
-            value: Some(value),
-        };
-        let others = others.into_iter().filter(|(name, _)| *name == PREFIX_LENGTH);
-        Self::new(FamilySchemaMessage {
-            name: Some(name.to_vec()),
-            attributes: attributes.into_iter().map(attribute).collect(),
-            configuration: others.map(setting).collect(),
-        })
-    }
-
-    fn new(message: FamilySchemaMessage) -> Result<Self, String> {
+    pub(super) fn new(message: FamilySchemaMessage) -> Result<Self, String> {
         let name = message.name.unwrap_or_default();
         if !is_family_name(&name) {
             return Err(format!(
@@ -309,7 +283,7 @@ impl Texts<'_> {
 }
 
 /// The setting with the prefix length of the Bloom filter `ROWPREFIX_FIXED_LENGTH`.
-const PREFIX_LENGTH: &str = "RowPrefixBloomFilter.prefix_length";
+pub(super) const PREFIX_LENGTH: &str = "RowPrefixBloomFilter.prefix_length";
 
 /// Parses a TTL in seconds. HBase writes 2147483647 or FOREVER, in old versions −1, for none.
 fn ttl_seconds(text: &str) -> Option<i64> {

@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use sstable::error_line;
 
+use crate::table::log_files::LogFiles;
 use crate::table::root_paths::table_in;
 use crate::table::schema::{FamilySchema, TableSchema};
 use crate::table::{Region, RegionsBy, Table};
 use crate::table_reader::family_directories::check_family_directories;
 use crate::table_reader::found::Found;
-use crate::table_reader::log_files::LogFiles;
 use crate::table_reader::meta::MetaRegions;
 use crate::table_reader::recovered::RecoveredFiles;
 use crate::table_reader::region_directory::{DirectoryKind, RegionDirectories};

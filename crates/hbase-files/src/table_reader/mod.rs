@@ -1,14 +1,12 @@
 //! Reads which regions and store files a table has, from a root directory or a snapshot with layout version 0.
 //!
 //! `from_root.rs` has the order of the steps. `region_directory.rs` reads the directories of the regions, `meta.rs` the
-//! regions that `hbase:meta` lists, and `region_rules.rs` decides which of both count. `log_files.rs` lists the logs that
-//! may have unflushed cells. `recovered.rs` adds the files that HBase would add when it opens a region.
+//! regions that `hbase:meta` lists, and `region_rules.rs` decides which of both count. `recovered.rs` adds the files that HBase would add when it opens a region.
 //! `family_directories.rs` reports missing directories; `found.rs` collects what is wrong.
 
 mod family_directories;
 pub(crate) mod found;
 mod from_root;
-pub(crate) mod log_files;
 mod meta;
 mod recovered;
 pub(crate) mod region_directory;

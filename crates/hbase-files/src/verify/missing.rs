@@ -32,8 +32,8 @@ use store::Clock;
 
 use super::damage::TableDamage;
 use super::file_history::{CurrentFile, EntryTime, FileHistory, FileOrigin};
+use crate::table::log_files::old_logs;
 use crate::table::root_paths::{in_all_data, list_if_there, table_in};
-use crate::table_reader::log_files::old_logs;
 use crate::wal::marker::{FilesByFamily, Marker};
 use crate::{
     Error, Family, FamilySchema, FileSequence, FileTree, Region, Result, StoreFile, StoreFileName,

@@ -15,10 +15,11 @@ mod buffer;
 mod merge;
 mod order;
 mod runs;
+mod sorted_cells;
 mod sorting;
 mod within_rows;
 
 pub(crate) use self::order::check_cancelled;
 pub use self::runs::cell_bytes;
-pub(crate) use self::sorting::Sorted;
+pub(crate) use self::sorted_cells::Sorted;
 pub use self::sorting::Sorting;

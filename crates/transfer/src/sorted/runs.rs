@@ -11,7 +11,7 @@ use sstable::{BloomType, Cell, Comparator, Compression, Error, FileName, Writer,
 use super::buffer::Buffer;
 use super::merge::{Merge, MergedFamilies};
 use super::order::check_cancelled;
-use super::sorting::Sorted;
+use super::sorted_cells::Sorted;
 use crate::error::{Doing, Result};
 use crate::progress::{Extent, Observer, Phase};
 use crate::temporary::ScratchDirectory;

@@ -1,15 +1,15 @@
 //! How the cells of an input come into the order of a file.
 
 use std::path::PathBuf;
-use std::rc::Rc;
 
-use sstable::{Cell, Comparator};
+use sstable::Comparator;
 
 use super::runs::{self, Limits};
+use super::sorted_cells::Sorted;
 use super::within_rows::WithinRows;
 use crate::error::Result;
 use crate::input::Input;
-use crate::progress::{Extent, Observer, Phase};
+use crate::progress::Observer;
 
 /// How the cells of an input come into the order of a file.
 #[derive(Clone, Debug)]
@@ -27,32 +27,6 @@ pub enum Sorting {
         /// system's if `None`.
         directory: Option<PathBuf>,
     },
-}
-
-/// The cells in the order of the output, and the progress of the last phase.
-pub(crate) struct Sorted<'c> {
-    pub(crate) cells: Box<dyn Iterator<Item = Result<Cell>> + 'c>,
-    /// The progress of reading the input, which goes on if not all cells are sorted at once.
-    pub(crate) reading: Option<Rc<dyn Phase>>,
-    /// The progress of writing sorted cells; the caller advances it.
-    pub(crate) writing: Option<Box<dyn Phase>>,
-}
-
-impl<'c> Sorted<'c> {
-    /// All cells were read and sorted.
-    pub(super) fn all(
-        cells: impl Iterator<Item = Result<Cell>> + 'c,
-        count: u64,
-        observer: &dyn Observer,
-    ) -> Self {
-        let writing = Some(observer.begin("writing", Extent::Steps(count)));
-        Self { cells: Box::new(cells), reading: None, writing }
-    }
-
-    /// The cells come while the input is read.
-    fn while_read(cells: impl Iterator<Item = Result<Cell>> + 'c, reading: Rc<dyn Phase>) -> Self {
-        Self { cells: Box::new(cells), reading: Some(reading), writing: None }
-    }
 }
 
 impl Sorting {
