@@ -23,7 +23,7 @@ struct LoadedFile {
     len: u64,
 }
 
-/// Decides about files without sequence ids, which no list has.
+/// Decides about HFiles that have no sequence id and are in no list.
 ///
 /// # Errors
 ///
@@ -37,7 +37,7 @@ pub(super) fn apply(
 ) -> Result<()> {
     let mut loaded = None;
     for file in files {
-        let is_without = file.taken_origin().is_some_and(|origin| origin.newest.is_none());
+        let is_without = file.open_origin().is_some_and(|origin| origin.newest_sequence.is_none());
         if !is_without || is_listed(&file.name) {
             continue;
         }
@@ -59,8 +59,7 @@ pub(super) fn apply(
                 same.file_name().unwrap_or_default().display()
             )),
             None => FileDecision::Undecided(
-                "has no sequence id: it is of a bulk load that gave it none, or that did not finish"
-                    .to_owned(),
+                "has no sequence id: a bulk load gave it none, or did not finish".to_owned(),
             ),
         };
     }
@@ -85,20 +84,16 @@ fn loaded_files(tree: &dyn FileTree, directories: [&Path; 2]) -> Result<Vec<Load
 /// Returns whether a file has the bytes of a loaded file of the same length.
 fn has_same_bytes(tree: &dyn FileTree, path: &Path, loaded: &LoadedFile) -> Result<bool> {
     const PART_LEN: u64 = 1 << 16;
-    let read = |path: &Path, at: u64, len: usize| {
-        let mut bytes = vec![0; len];
-        let source = tree.open(path).map_err(Error::io(path, "open it"))?;
-        source.read_exact_at(&mut bytes, at).map_err(Error::io(path, "read it"))?;
-        Ok::<_, Error>(bytes)
-    };
-    let mut at = 0;
-    while at < loaded.len {
-        let len = PART_LEN.min(loaded.len.saturating_sub(at));
-        let part = usize::try_from(len).expect("a part is small");
-        if read(path, at, part)? != read(&loaded.path, at, part)? {
+    let open = |path: &Path| tree.open(path).map_err(Error::io(path, "open it"));
+    let (one, other) = (open(path)?, open(&loaded.path)?);
+    for at in (0..loaded.len).step_by(PART_LEN as usize) {
+        let len = usize::try_from(PART_LEN.min(loaded.len - at)).expect("a part is small");
+        let (mut left, mut right) = (vec![0; len], vec![0; len]);
+        one.read_exact_at(&mut left, at).map_err(Error::io(path, "read it"))?;
+        other.read_exact_at(&mut right, at).map_err(Error::io(&loaded.path, "read it"))?;
+        if left != right {
             return Ok(false);
         }
-        at = at.saturating_add(len);
     }
     Ok(true)
 }

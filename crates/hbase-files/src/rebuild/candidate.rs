@@ -29,11 +29,11 @@ pub(super) struct Origin {
     pub(super) is_major_compaction: bool,
     pub(super) is_bulk_loaded: bool,
     /// The sequence id up to which the file has writes.
-    pub(super) newest: Option<u64>,
+    pub(super) newest_sequence: Option<u64>,
 }
 
 impl Candidate {
-    /// Reads an entry of a family's directory; `None` for a directory that is no store file by its name.
+    /// Reads an entry of a family's directory; `None` for a directory without the name of a store file.
     ///
     /// # Errors
     ///
@@ -48,13 +48,14 @@ impl Candidate {
                 let (decision, origin) =
                     match read_store_file(tree, parsed, ListedPath { path, len }) {
                         Ok(read) => (FileDecision::Taken(read.kind), read.origin),
-                        Err(Unread::Error(error)) => return Err(error),
-                        Err(Unread::Decided(decision)) => (decision, None),
+                        Err(ReadFailure::Error(error)) => return Err(error),
+                        Err(ReadFailure::Decided(decision)) => (decision, None),
                     };
                 (len, decision, origin)
             }
             (ItemKind::File { len }, None) => {
-                let what = "has no name of a store file, so HBase does not read it".to_owned();
+                let what =
+                    "does not have the name of a store file, so HBase does not read it".to_owned();
                 let decision = file_reason(&name).map(FileDecision::skipped);
                 (len, decision.unwrap_or(FileDecision::LeftOut(what)), None)
             }
@@ -71,6 +72,11 @@ impl Candidate {
     pub(super) fn taken_origin(&self) -> Option<&Origin> {
         self.origin.as_ref().filter(|_| self.decision.is_taken())
     }
+
+    /// Returns the origin of the file, unless it is left out.
+    pub(super) fn open_origin(&self) -> Option<&Origin> {
+        self.origin.as_ref().filter(|_| !matches!(self.decision, FileDecision::LeftOut(_)))
+    }
 }
 
 /// A file in a directory.
@@ -86,12 +92,12 @@ struct ReadFile {
 }
 
 /// Why a store file was not read.
-enum Unread {
+enum ReadFailure {
     Decided(FileDecision),
     Error(Error),
 }
 
-impl From<Error> for Unread {
+impl From<Error> for ReadFailure {
     fn from(error: Error) -> Self {
         if error.is_loss() {
             Self::Decided(FileDecision::Undecided(error_line(&error)))
@@ -105,13 +111,16 @@ fn read_store_file(
     tree: &dyn FileTree,
     name: StoreFileName,
     ListedPath { path, len }: ListedPath,
-) -> Result<ReadFile, Unread> {
+) -> Result<ReadFile, ReadFailure> {
     let kind = match name {
         StoreFileName::Link(link) if len == 0 => EntryKind::Link(link),
-        _ if len == 0 => return Err(Unread::Decided(FileDecision::skipped(SkipReason::Empty))),
+        _ if len == 0 => {
+            let what = "is empty: a write did not finish, or its cells are lost".to_owned();
+            return Err(ReadFailure::Decided(FileDecision::Undecided(what)));
+        }
         StoreFileName::Link(_) => {
             let what = "has the name of a link, which has no bytes, and has bytes".to_owned();
-            return Err(Unread::Decided(FileDecision::Undecided(what)));
+            return Err(ReadFailure::Decided(FileDecision::Undecided(what)));
         }
         StoreFileName::Reference(name) => EntryKind::Reference { name, stored: None },
         StoreFileName::HFile(_) | StoreFileName::Mob(_) => {
@@ -146,6 +155,6 @@ fn read_hfile(
         inputs,
         is_major_compaction: info.is_major_compaction(),
         is_bulk_loaded,
-        newest: FileSequence::of(Some(name), &reader).newest.map(sstable::SequenceId::get),
+        newest_sequence: FileSequence::of(Some(name), &reader).newest.map(sstable::SequenceId::get),
     })
 }

@@ -22,8 +22,8 @@ pub enum FileDecision {
     Taken(FileKind),
     /// The list does not have the file; the text says why.
     LeftOut(String),
-    /// The file can be neither taken nor left out without losing cells, or bringing back deleted ones; the
-    /// text says why. There is no list until the caller decides.
+    /// Taking the file could bring back deleted cells, and leaving it out could lose cells; the text says why. The
+    /// list cannot be written until the caller decides.
     Undecided(String),
 }
 

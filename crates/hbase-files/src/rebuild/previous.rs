@@ -1,11 +1,13 @@
 //! Compares the files of a family with the lists that it still has.
 //!
-//! | the newest tracker file | a file that is not in its list                                        |
-//! |-------------------------|-----------------------------------------------------------------------|
-//! | can be read             | is left out: HBase decided so                                         |
-//! | cannot be read          | counts: it may be newer than the older list, which can be read        |
+//! | a file that is not in the newest readable list | is                                                              |
+//! |------------------------------------------------|-----------------------------------------------------------------|
+//! | while an unreadable list may be newer          | taken: the newer list may have it                               |
+//! | otherwise, and a compaction replaced it        | left out                                                        |
+//! | otherwise                                      | undecided: HBase left it out, or wrote the list after a list    |
+//! |                                                | with the file was lost                                          |
 //!
-//! A file that a list has, and that is not there, is undecided, unless a compaction explains it.
+//! A file that the list has, and that is not there, is undecided, unless a compaction explains it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,40 +15,56 @@ use std::path::Path;
 use super::candidate::Candidate;
 use super::decision::FileDecision;
 use crate::table::tracker::{PreviousLists, TrackedFiles};
+use crate::{Error, FileTree, Result};
 
-/// Applies the newest list that can be read. Adds the files that only the list has.
-pub(super) fn apply(
-    previous: &PreviousLists,
-    files: &mut Vec<Candidate>,
-    is_archived: impl Fn(&str) -> bool,
-) {
+/// Marks files as undecided that the newest list lacks, or whose length differs from the list.
+pub(super) fn compare(previous: &PreviousLists, files: &mut [Candidate]) {
     let Some(list) = &previous.newest else { return };
-    let name = list.path.file_name().unwrap_or_default().display().to_string();
-    let listed: BTreeSet<&str> = list.files.iter().map(|file| &*file.name).collect();
-    if previous.unread.is_empty() {
+    if !previous.is_outdated {
+        let listed: BTreeSet<&str> = list.files.iter().map(|file| &*file.name).collect();
         for file in files.iter_mut().filter(|file| file.decision.is_taken()) {
             if !listed.contains(&*file.name) {
-                let why = format!("the list {name}, which can be read, does not have it");
-                file.decision = FileDecision::LeftOut(why);
+                let list = name_of(list);
+                file.decision = FileDecision::Undecided(format!(
+                    "is not in the list {list}, which can be read: HBase left it out, or wrote {list} after another list was lost"
+                ));
             }
         }
     }
-    check_lengths(list, &name, files);
-    let inputs: BTreeSet<String> = files
-        .iter()
-        .filter_map(|file| file.origin.as_ref())
-        .flat_map(|origin| origin.inputs.iter().cloned())
-        .collect();
+    check_lengths(list, files);
+}
+
+/// Adds the files that only the newest list has.
+///
+/// # Errors
+///
+/// I/O errors.
+pub(super) fn add_missing(
+    previous: &PreviousLists,
+    tree: &dyn FileTree,
+    archive: &Path,
+    files: &mut Vec<Candidate>,
+) -> Result<()> {
+    let Some(list) = &previous.newest else { return Ok(()) };
+    let name = name_of(list);
+    let replaced = replaced_names(files);
     let there: BTreeSet<String> = files.iter().map(|file| file.name.clone()).collect();
     for file in list.files.iter().filter(|file| !there.contains(&file.name)) {
-        let decision = if inputs.contains(&file.name) {
+        let decision = if replaced.contains(&file.name) {
             FileDecision::LeftOut(format!(
                 "is not there: {name} has it, and a compaction has replaced it since"
             ))
-        } else if is_archived(&file.name) {
-            FileDecision::LeftOut(format!(
-                "is not there: {name} has it, and HBase has archived it since"
-            ))
+        } else if is_archived(tree, archive, &file.name)? {
+            // HBase writes a list without a file before it archives that file.
+            if previous.is_outdated {
+                FileDecision::LeftOut(format!(
+                    "is not there: {name} has it, and HBase has archived it since"
+                ))
+            } else {
+                FileDecision::Undecided(format!(
+                    "is only in the archive, and the list {name} has it: restore it, or move an outdated list away"
+                ))
+            }
         } else if file.reference.is_some() {
             FileDecision::Undecided(format!(
                 "a reference that is only in the list {name}, as newer versions of HBase keep them"
@@ -56,10 +74,26 @@ pub(super) fn apply(
         };
         files.push(Candidate { name: file.name.clone(), len: 0, decision, origin: None });
     }
+    Ok(())
 }
 
-/// Leaves the decision about files to the caller whose length is not that of the list.
-fn check_lengths(list: &TrackedFiles, list_name: &str, files: &mut [Candidate]) {
+/// Returns the names of all files that compactions replaced by files that are taken, over any number of compactions.
+fn replaced_names(files: &[Candidate]) -> BTreeSet<String> {
+    let mut replaced = BTreeSet::new();
+    let mut pending: Vec<&Candidate> =
+        files.iter().filter(|file| file.decision.is_taken()).collect();
+    while let Some(file) = pending.pop() {
+        for input in file.origin.iter().flat_map(|origin| &origin.inputs) {
+            if replaced.insert(input.clone()) {
+                pending.extend(files.iter().filter(|file| file.name == *input));
+            }
+        }
+    }
+    replaced
+}
+
+/// Marks files as undecided whose length differs from the list.
+fn check_lengths(list: &TrackedFiles, files: &mut [Candidate]) {
     for file in files {
         let listed = list.files.iter().find(|listed| listed.name == file.name);
         let Some(expected) = listed.map(|listed| listed.size).filter(|size| *size > 0) else {
@@ -68,13 +102,19 @@ fn check_lengths(list: &TrackedFiles, list_name: &str, files: &mut [Candidate]) 
         // A file without bytes may have lost them.
         let is_hfile = file.taken_origin().is_some() || file.len == 0;
         if is_hfile && file.len != expected {
-            let why = format!("has {} bytes, and {expected} by the list {list_name}", file.len);
+            let why =
+                format!("has {} bytes, but {expected} in the list {}", file.len, name_of(list));
             file.decision = FileDecision::Undecided(why);
         }
     }
 }
 
-/// Returns whether a file is below the archive.
-pub(super) fn is_archived(tree: &dyn crate::FileTree, archived: &Path, name: &str) -> bool {
-    matches!(tree.find(&archived.join(name)), Ok(Some(_)))
+/// Returns the file name of a list.
+fn name_of(list: &TrackedFiles) -> String {
+    list.path.file_name().unwrap_or_default().display().to_string()
+}
+
+fn is_archived(tree: &dyn FileTree, archive: &Path, name: &str) -> Result<bool> {
+    let path = archive.join(name);
+    Ok(tree.find(&path).map_err(Error::io(&path, "find it"))?.is_some())
 }

@@ -28,12 +28,12 @@ pub(super) struct CompactionRules {
 impl CompactionRules {
     /// Leaves out the files that compactions replaced.
     pub(super) fn apply(&self, files: &mut [Candidate]) {
-        self.leave_out(files, &named_inputs(files));
-        self.leave_out(files, &repeated_compactions(files));
-        self.leave_out(files, &older_than_major_compaction(files));
+        self.apply_decisions(files, &named_inputs(files));
+        self.apply_decisions(files, &repeated_compactions(files));
+        self.apply_decisions(files, &older_than_major_compaction(files));
     }
 
-    fn leave_out(&self, files: &mut [Candidate], decided: &BTreeMap<String, FileDecision>) {
+    fn apply_decisions(&self, files: &mut [Candidate], decided: &BTreeMap<String, FileDecision>) {
         for file in files {
             let Some(decision) = decided.get(&file.name) else { continue };
             file.decision = match (decision, &self.other_engine) {
@@ -51,62 +51,63 @@ impl CompactionRules {
 /// A file counts as replaced only if its cells are in a file that the list has: files that name each other
 /// replace nothing.
 fn named_inputs(files: &[Candidate]) -> BTreeMap<String, FileDecision> {
-    let taken: BTreeMap<&str, &Candidate> = files
+    let known: BTreeMap<&str, &Candidate> = files
         .iter()
-        .filter(|file| file.decision.is_taken())
+        .filter(|file| file.open_origin().is_some())
         .map(|file| (&*file.name, file))
         .collect();
     let inputs = |file: &Candidate| -> Vec<String> {
-        let origin = file.taken_origin();
-        let inputs = origin.into_iter().flat_map(|origin| &origin.inputs);
+        let inputs = file.origin.iter().flat_map(|origin| &origin.inputs);
         inputs.filter(|input| **input != file.name).cloned().collect()
     };
-    let named: BTreeSet<String> = taken.values().flat_map(|file| inputs(file)).collect();
+    let taken = || known.values().copied().filter(|file| file.decision.is_taken());
+    let named: BTreeSet<String> = taken().flat_map(inputs).collect();
     let mut decided = BTreeMap::new();
-    let mut pending: Vec<&Candidate> =
-        taken.values().copied().filter(|file| !named.contains(&file.name)).collect();
+    let mut pending: Vec<&Candidate> = taken().filter(|file| !named.contains(&file.name)).collect();
     while let Some(file) = pending.pop() {
         for input in inputs(file) {
-            let Some(replaced) = taken.get(&*input) else { continue };
+            let Some(replaced) = known.get(&*input) else { continue };
             let why = format!("{} replaced it: a compaction had it as an input", file.name);
             if decided.insert(input, FileDecision::LeftOut(why)).is_none() {
                 pending.push(replaced);
             }
         }
     }
-    for name in named.iter().filter(|name| taken.contains_key(&***name)) {
-        let why = "files name each other as the inputs of compactions".to_owned();
+    for name in taken().map(|file| &file.name).filter(|name| named.contains(*name)) {
+        let why = "compacted files name each other as inputs".to_owned();
         decided.entry(name.clone()).or_insert(FileDecision::Undecided(why));
     }
     decided
 }
 
-/// Returns the decisions about files whose inputs are also those of another file.
+/// Returns the decisions about files whose inputs are also those of another file, which is taken.
 ///
 /// Files with the same inputs can all count: they have the same cells, or each has a part.
 fn repeated_compactions(files: &[Candidate]) -> BTreeMap<String, FileDecision> {
     let mut decided = BTreeMap::new();
-    let compacted = |file: &Candidate| file.taken_origin().map(|origin| origin.inputs.clone());
-    let compacted: Vec<(&str, BTreeSet<String>)> =
-        files.iter().filter_map(|file| Some((&*file.name, compacted(file)?))).collect();
-    for (name, inputs) in &compacted {
-        let others = compacted.iter().filter(|(_, other)| other != inputs);
-        for (other, other_inputs) in others.filter(|(_, other)| !other.is_disjoint(inputs)) {
-            let decision = if inputs.is_subset(other_inputs) {
+    for file in files {
+        let Some(origin) = file.open_origin() else { continue };
+        for other in files {
+            let Some(by) = other.taken_origin() else { continue };
+            if by.inputs == origin.inputs || by.inputs.is_disjoint(&origin.inputs) {
+                continue;
+            }
+            let decision = if origin.inputs.is_subset(&by.inputs) {
                 FileDecision::LeftOut(format!(
-                    "{other} replaced it: its compaction had all inputs of this file, and more"
+                    "{} replaced it: its compaction had all inputs of this file, and more",
+                    other.name
                 ))
-            } else if other_inputs.is_subset(inputs) {
+            } else if by.inputs.is_subset(&origin.inputs) {
                 continue;
             } else {
-                let why = format!(
-                    "{other} is of a compaction that had some of its inputs: one of the two was never in the list"
-                );
-                FileDecision::Undecided(why)
+                FileDecision::Undecided(format!(
+                    "{} is of a compaction with some of the same inputs: only one of the two was in a list",
+                    other.name
+                ))
             };
             // That a file is left out for sure counts before a doubt.
-            if matches!(decision, FileDecision::LeftOut(_)) || !decided.contains_key(*name) {
-                decided.insert((*name).to_owned(), decision);
+            if matches!(decision, FileDecision::LeftOut(_)) || !decided.contains_key(&file.name) {
+                decided.insert(file.name.clone(), decision);
             }
         }
     }
@@ -117,18 +118,20 @@ fn repeated_compactions(files: &[Candidate]) -> BTreeMap<String, FileDecision> {
 fn older_than_major_compaction(files: &[Candidate]) -> BTreeMap<String, FileDecision> {
     let major = files.iter().filter_map(|file| {
         let origin = file.taken_origin().filter(|origin| origin.is_major_compaction)?;
-        Some((origin.newest?, &*file.name))
+        Some((origin.newest_sequence?, &*file.name))
     });
     let Some((up_to, major)) = major.max() else { return BTreeMap::new() };
     let mut decided = BTreeMap::new();
     for file in files.iter().filter(|file| file.name != major) {
-        let Some(origin) = file.taken_origin() else { continue };
-        let Some(newest) = origin.newest.filter(|newest| *newest <= up_to) else { continue };
+        let Some(origin) = file.open_origin() else { continue };
+        let Some(newest) = origin.newest_sequence.filter(|newest| *newest <= up_to) else {
+            continue;
+        };
         // Two files of one compaction have the same sequence id and the same inputs.
         let is_its_twin = origin.is_major_compaction && newest == up_to;
         if !origin.is_bulk_loaded && !is_its_twin {
             let why = format!(
-                "{major} replaced it: a major compaction wrote that from all files up to sequence id {up_to}, and this one has writes up to {newest}"
+                "{major} replaced it: a major compaction of all files up to sequence id {up_to}; this file ends at {newest}"
             );
             decided.insert(file.name.clone(), FileDecision::LeftOut(why));
         }
@@ -144,7 +147,7 @@ mod tests {
 
     fn file(name: &str, newest: u64, inputs: &[&str]) -> Candidate {
         let inputs = inputs.iter().map(|input| (*input).to_owned()).collect();
-        let origin = Origin { inputs, newest: Some(newest), ..Origin::default() };
+        let origin = Origin { inputs, newest_sequence: Some(newest), ..Origin::default() };
         Candidate {
             name: name.to_owned(),
             len: 1,

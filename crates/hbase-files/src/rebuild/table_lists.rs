@@ -50,7 +50,7 @@ pub struct ListRebuild {
 pub struct RebuiltLists {
     /// The lists, by ascending region and family.
     pub lists: Vec<RebuiltList>,
-    /// What the files do not show for sure.
+    /// What the files leave in doubt.
     pub warnings: Vec<Warning>,
 }
 
@@ -64,7 +64,7 @@ pub struct RebuiltList {
     /// The files, by ascending name.
     pub files: Vec<DecidedFile>,
     /// The tracker files that cannot be read, and why.
-    pub unread: Vec<Warning>,
+    pub unreadable: Vec<Warning>,
     /// The time of the list, in milliseconds since 1970: greater than those of the older lists.
     pub timestamp: u64,
     /// The time in the name of the tracker file, as HBase 2.6 and later name them; `None` for HBase 2.5.
@@ -83,8 +83,7 @@ impl ListRebuild {
         self
     }
 
-    /// Takes a file that can be read, though a compaction or a list says that it does not count:
-    /// `REGION/FAMILY/FILE`. Default: none.
+    /// Lists a readable file even if it would be left out or is undecided: `REGION/FAMILY/FILE`. Default: none.
     pub fn take(mut self, file: impl Into<PathBuf>) -> Self {
         self.take.insert(file.into());
         self
@@ -98,7 +97,7 @@ impl ListRebuild {
     /// # Errors
     ///
     /// As [`RootDirectory::table`], and [`Error::NotFound`] if the table has no file-based store file
-    /// tracker, or a file is not there that the caller has decided about; [`Error::Unsupported`] if a newer
+    /// tracker, or a file that the caller has decided about is not there, or cannot be read and so not be taken; [`Error::Unsupported`] if a newer
     /// version of HBase wrote a list; [`Error::Io`].
     pub fn lists(&self, root: &RootDirectory, name: &TableName) -> Result<RebuiltLists> {
         let table = root.table(name)?;
@@ -106,7 +105,7 @@ impl ListRebuild {
         let mut lists = RebuiltLists { lists: Vec::new(), warnings: Vec::new() };
         let families = Self::families(&table, &mut lists.warnings)?;
         let mut unused: BTreeSet<&PathBuf> = self.leave_out.union(&self.take).collect();
-        let mut references = BTreeSet::new();
+        let mut named_files = BTreeSet::new();
         for (region, directory) in regions(tree, &table.path)? {
             for family in &families {
                 let path = directory.join(family);
@@ -114,7 +113,7 @@ impl ListRebuild {
                     continue;
                 }
                 let place = FamilyPlace { table: &table, region: &region, family, path };
-                let list = self.list(&place, &mut references)?;
+                let list = self.list(&place, &mut named_files)?;
                 unused.retain(|file| !list.has(file));
                 lists.lists.push(list);
             }
@@ -125,7 +124,7 @@ impl ListRebuild {
                 format!("has no file {}, for which the options say what to do", file.display());
             return Err(Error::NotFound { path: table.path.clone(), what });
         }
-        lists.warnings.extend(unreferenced(&table, &lists.lists, &references));
+        lists.warnings.extend(unreferenced(&table, &lists.lists, &named_files));
         Ok(lists)
     }
 
@@ -145,7 +144,8 @@ impl ListRebuild {
             return Err(Error::NotFound { path: table.path.clone(), what });
         }
         if !is_set {
-            let what = "does not set its store file tracker, so the configuration of HBase decides whether the lists count";
+            let what = "does not set its store file tracker, so the configuration of HBase decides whether the lists \
+                        count";
             warnings.push(Warning::new(&table.path, what));
         }
         Ok(families)
@@ -154,7 +154,7 @@ impl ListRebuild {
     fn list(
         &self,
         place: &FamilyPlace<'_>,
-        references: &mut BTreeSet<String>,
+        named_files: &mut BTreeSet<String>,
     ) -> Result<RebuiltList> {
         let FamilyPlace { table, region, family, path } = place;
         let tree = &**table.tree();
@@ -164,38 +164,61 @@ impl ListRebuild {
         }
         files.sort_by(|one, other| one.name.cmp(&other.name));
         let of_family = Path::new(region.as_str()).join(family);
-        let decide = |files: &mut Vec<Candidate>,
-                      chosen: &BTreeSet<PathBuf>,
-                      decision: &dyn Fn(&Candidate) -> FileDecision| {
-            for file in files.iter_mut().filter(|file| chosen.contains(&of_family.join(&file.name)))
-            {
-                file.decision = decision(file);
+        let is_chosen =
+            |chosen: &BTreeSet<PathBuf>, name: &str| chosen.contains(&of_family.join(name));
+        let leave_out = |files: &mut [Candidate]| {
+            for file in files.iter_mut().filter(|file| is_chosen(&self.leave_out, &file.name)) {
+                file.decision = FileDecision::LeftOut("left out by the caller".to_owned());
             }
         };
-        let leave_out = |_: &Candidate| FileDecision::LeftOut("as the options say".to_owned());
-        decide(&mut files, &self.leave_out, &leave_out);
+        leave_out(&mut files);
         let readable: BTreeMap<String, FileKind> = files.iter().filter_map(kind_if_taken).collect();
+        self.check_taken(&files, &readable, &of_family)?;
+        let take = |files: &mut [Candidate]| {
+            for file in files.iter_mut().filter(|file| is_chosen(&self.take, &file.name)) {
+                file.decision = FileDecision::Taken(readable[&file.name]);
+            }
+        };
+        let previous = TrackedFiles::read_previous(tree, path)?;
+        previous::compare(&previous, &mut files);
+        // A compacted file that the caller takes replaces its inputs.
+        take(&mut files);
         let other_engine = other_store_engine(&table.schema, family.as_bytes());
         CompactionRules { other_engine }.apply(&mut files);
-        let previous = TrackedFiles::read_previous(tree, path)?;
         let archive = table_in(&table.root, "archive/data", &table.name).join(&of_family);
-        previous::apply(&previous, &mut files, |name| previous::is_archived(tree, &archive, name));
+        previous::add_missing(&previous, tree, &archive, &mut files)?;
         let is_listed = |name: &str| {
             let list = previous.newest.iter().flat_map(|list| &list.files);
             list.into_iter().any(|file| file.name == name)
         };
         bulk_loaded::apply(tree, path, &archive, is_listed, &mut files)?;
-        // Once more, for those that only the list has.
-        decide(&mut files, &self.leave_out, &leave_out);
-        decide(&mut files, &self.take, &|file| match readable.get(&file.name) {
-            Some(kind) => FileDecision::Taken(*kind),
-            None => file.decision.clone(),
-        });
-        references.extend(files.iter().flat_map(|file| {
+        // Once more: the rules may have left out a file that is to be taken, and the list may have added one.
+        leave_out(&mut files);
+        take(&mut files);
+        named_files.extend(files.iter().flat_map(|file| {
             let inputs = file.origin.iter().flat_map(|origin| origin.inputs.iter().cloned());
             inputs.chain([file.name.clone()])
         }));
         Ok(self.finish(place, files, previous))
+    }
+
+    /// Refuses files to take that cannot be read, or that are to be left out.
+    fn check_taken(
+        &self,
+        files: &[Candidate],
+        readable: &BTreeMap<String, FileKind>,
+        of_family: &Path,
+    ) -> Result<()> {
+        for file in files.iter().filter(|file| !readable.contains_key(&file.name)) {
+            let path = of_family.join(&file.name);
+            if let (true, FileDecision::LeftOut(why) | FileDecision::Undecided(why)) =
+                (self.take.contains(&path), &file.decision)
+            {
+                let what = format!("a list cannot have this file: {why}");
+                return Err(Error::NotFound { path, what });
+            }
+        }
+        Ok(())
     }
 
     fn finish(
@@ -215,7 +238,7 @@ impl ListRebuild {
             region: place.region.clone(),
             family: place.family.to_owned(),
             files,
-            unread: previous.unread,
+            unreadable: previous.unreadable,
             timestamp: later(previous.timestamp_max),
             name_time,
         }
@@ -321,7 +344,7 @@ fn warn_of_other_families(
 fn unreferenced(
     table: &Table,
     lists: &[RebuiltList],
-    references: &BTreeSet<String>,
+    named_files: &BTreeSet<String>,
 ) -> Vec<Warning> {
     let is_parent = |region: &RegionName| {
         table.left_out.iter().any(|left_out| {
@@ -331,12 +354,15 @@ fn unreferenced(
     let mut warnings = Vec::new();
     for list in lists.iter().filter(|list| is_parent(&list.region)) {
         let region = &list.region;
-        let is_used = |file: &DecidedFile| references.contains(&format!("{}.{region}", file.name));
+        let is_used = |file: &DecidedFile| named_files.contains(&format!("{}.{region}", file.name));
         let taken = list.files.iter().filter(|file| file.decision.is_taken());
-        let Some(file) = taken.into_iter().find(|file| !is_used(file)) else { continue };
-        let path = table.path.join(region.as_str()).join(&list.family).join(&file.name);
-        let what = "is of a region that does not count any more, and no file of another region is a reference to it or was compacted from one: cells are lost if the reference was only in a lost list, as newer versions of HBase keep them";
-        warnings.push(Warning::new(path, what));
+        for file in taken.filter(|file| !is_used(file)) {
+            let path = table.path.join(region.as_str()).join(&list.family).join(&file.name);
+            let what = "is of a split or merged region, and no file of another region refers to it or was compacted \
+                        from it: if the reference was only in a lost list, as in newer versions of HBase, its cells \
+                        are lost";
+            warnings.push(Warning::new(path, what));
+        }
     }
     warnings
 }

@@ -201,8 +201,8 @@ impl FamilySchema {
 
     /// Returns the attributes as options of a store's family.
     ///
-    /// Absent attributes have HBase's defaults. A codec or an encoding that this project does not
-    /// write is that of the default: the options decide what a read shows, not how files are read.
+    /// Absent attributes have HBase's defaults. A codec that this project does not write is that of the
+    /// default: the options decide what a read shows, not how files are read.
     pub fn options(&self) -> FamilyOptions {
         self.options.clone()
     }
@@ -239,11 +239,13 @@ impl Texts<'_> {
         parsed.map(Some).ok_or_else(|| format!("family {family}: {name} is {value}"))
     }
 
-    /// Returns an attribute that only affects how files are written, in HBase's upper case.
-    fn name_of(&self, name: &str) -> String {
-        let value =
-            self.attributes.get(name.as_bytes()).map(|value| String::from_utf8_lossy(value));
-        value.unwrap_or_default().to_ascii_uppercase()
+    /// Parses an attribute whose values are names, in any case; `None` if it is absent.
+    fn named<T>(
+        &self,
+        name: &str,
+        from_name: impl Fn(&str) -> Option<T>,
+    ) -> Result<Option<T>, String> {
+        self.parsed(name, |text| from_name(&text.to_ascii_uppercase()))
     }
 
     fn prefix_len(&self) -> u16 {
@@ -268,13 +270,17 @@ impl Texts<'_> {
         if let Some(size) = self.parsed("BLOCKSIZE", limit)? {
             options.block_size = size;
         }
-        let bloom_type = BloomType::from_name(&self.name_of("BLOOMFILTER"), self.prefix_len());
-        options.bloom_type = bloom_type.unwrap_or(options.bloom_type);
-        let compression = Compression::from_name(&self.name_of("COMPRESSION"));
+        // HBase refuses a table with a name that it does not know, though reads do not need these.
+        let bloom_type = |text: &str| BloomType::from_name(text, self.prefix_len());
+        if let Some(bloom_type) = self.named("BLOOMFILTER", bloom_type)? {
+            options.bloom_type = bloom_type;
+        }
+        let compression = self.named("COMPRESSION", Compression::from_name)?;
         let compression = compression.filter(|compression| compression.is_supported());
         options.compression = compression.unwrap_or(options.compression);
-        let encoding = DataBlockEncoding::from_name(&self.name_of("DATA_BLOCK_ENCODING"));
-        options.data_block_encoding = encoding.unwrap_or(options.data_block_encoding);
+        if let Some(encoding) = self.named("DATA_BLOCK_ENCODING", DataBlockEncoding::from_name)? {
+            options.data_block_encoding = encoding;
+        }
         options.in_memory = self
             .parsed("IN_MEMORY", |text| Some(text.eq_ignore_ascii_case("true")))?
             .unwrap_or_default();

@@ -58,7 +58,9 @@ pub(crate) struct PreviousLists {
     /// The newest list that can be read.
     pub(crate) newest: Option<TrackedFiles>,
     /// The tracker files that cannot be read, and why.
-    pub(crate) unread: Vec<Warning>,
+    pub(crate) unreadable: Vec<Warning>,
+    /// Whether one that cannot be read may be newer than [`newest`](Self::newest), by its name.
+    pub(crate) is_outdated: bool,
     /// The greatest timestamp of a list.
     pub(crate) timestamp_max: u64,
     /// The greatest time in the name of a tracker file; zero if none has one.
@@ -169,10 +171,11 @@ impl TrackedFiles {
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read), but damaged and cut off files are in [`PreviousLists::unread`].
+    /// As [`read`](Self::read), but damaged and cut off files are in [`PreviousLists::unreadable`].
     pub(crate) fn read_previous(tree: &dyn FileTree, family: &Path) -> Result<PreviousLists> {
         let mut previous = PreviousLists::default();
         let mut newest: Option<(u64, u64)> = None;
+        let mut unreadable_time = None;
         for TrackerFile { time, path, len } in TrackerFile::list(tree, family)? {
             previous.name_time_max = previous.name_time_max.max(time);
             let what = match Self::read_file(tree, &path, len) {
@@ -188,8 +191,10 @@ impl TrackedFiles {
                 Err(Stop::Error(Error::Damaged { what, .. })) => what,
                 Err(Stop::Error(error)) => return Err(error),
             };
-            previous.unread.push(Warning::new(path, what));
+            unreadable_time = unreadable_time.max(Some(time));
+            previous.unreadable.push(Warning::new(path, what));
         }
+        previous.is_outdated = unreadable_time >= newest.map(|(time, _)| time);
         Ok(previous)
     }
 

@@ -121,7 +121,9 @@ fn hfiles_references_and_links_are_taken_and_other_files_left_out() {
     write(&region, &format!(".{}.crc", hfile(1)), b"crc");
     fs::create_dir(region.path.join("f/other")).expect("ours");
 
-    let list = list(&made, &region);
+    let empty = Path::new(&region.name).join("f").join(hfile(2));
+    assert!(why(&list(&made, &region), &hfile(2)).contains("is empty"));
+    let list = list_with(&made, &region, &ListRebuild::new(NOW).leave_out(empty));
     let reference = format!("{}.{}", hfile(8), parent.name);
     let expected = [
         format!("-.{}.crc", hfile(1)),
@@ -134,7 +136,6 @@ fn hfiles_references_and_links_are_taken_and_other_files_left_out() {
     assert_eq!(marks(&list), expected);
     assert_eq!(why(&list, &reference), "reference");
     assert_eq!(why(&list, &link), "link");
-    assert!(why(&list, &hfile(2)).contains("is empty"));
     let path = format!("{}/f/.filelist/f1", region.name);
     assert_eq!(list.path(), Path::new(&path));
 
@@ -174,10 +175,11 @@ fn files_that_cannot_be_read_are_undecided_until_they_are_left_out() {
     let decided = list_with(&made, &region, &options);
     assert!(decided.is_decided());
     assert_eq!(count(&decided, '-'), 4);
-    assert!(why(&decided, &hfile(2)).contains("options"));
+    assert!(why(&decided, &hfile(2)).contains("by the caller"));
     // What cannot be read cannot be taken either.
     let options = ListRebuild::new(NOW).take(path(&hfile(2)));
-    assert!(!list_with(&made, &region, &options).is_decided());
+    let error = rebuild(&made, &options).expect_err("cut off").to_string();
+    assert!(error.contains(&format!("{}: a list cannot have this file", hfile(2))), "{error}");
     let error = rebuild(&made, &ListRebuild::new(NOW).leave_out("r/f/file")).expect_err("unknown");
     assert!(error.to_string().contains("has no file r/f/file"), "{error}");
 }
@@ -239,15 +241,25 @@ fn a_readable_newest_list_decides_and_an_older_one_only_tells_what_is_missing() 
     };
     old_list(&region, "f1.2000", 5, &[(&hfile(1), len(1))]);
     let by_list = list(&made, &region);
-    assert_eq!(marks(&by_list), [format!("+{}", hfile(1)), format!("-{}", hfile(2))]);
-    assert!(why(&by_list, &hfile(2)).contains("the list f1.2000, which can be read"));
+    assert_eq!(marks(&by_list), [format!("+{}", hfile(1)), format!("?{}", hfile(2))]);
+    assert!(why(&by_list, &hfile(2)).contains("is not in the list f1.2000, which can be read"));
+    // An older one that is damaged says nothing about it.
+    write(&region, ".filelist/f2.1000", b"\0\0\0\x01ab");
+    assert_eq!(marks(&list(&made, &region)), marks(&by_list));
+    fs::remove_file(region.path.join("f/.filelist/f2.1000")).expect("ours");
+
+    // HBase archives a file only after it has written a list without it.
+    let archive = made.root().join("archive/data/default/t").join(&region.name).join("f");
+    fs::create_dir_all(&archive).expect("ours");
+    fs::write(archive.join(hfile(8)), b"replaced").expect("ours");
+    old_list(&region, "f1.2000", 5, &[(&hfile(1), len(1)), (&hfile(8), 9)]);
+    let only_archived = list(&made, &region);
+    assert!(why(&only_archived, &hfile(8)).contains("only in the archive"), "{only_archived:?}");
+    assert!(!only_archived.is_decided());
 
     // The newest list is damaged: the file may be in it.
     write(&region, ".filelist/f2.3000", b"\0\0\0\x01ab");
     old_list(&region, "f1.2000", 4000, &[(&hfile(1), len(1) + 1), (&hfile(7), 9), (&hfile(8), 9)]);
-    let archive = made.root().join("archive/data/default/t").join(&region.name).join("f");
-    fs::create_dir_all(&archive).expect("ours");
-    fs::write(archive.join(hfile(8)), b"replaced").expect("ours");
     let by_files = list(&made, &region);
     let expected = [
         format!("?{}", hfile(1)),
@@ -256,12 +268,35 @@ fn a_readable_newest_list_decides_and_an_older_one_only_tells_what_is_missing() 
         format!("-{}", hfile(8)),
     ];
     assert_eq!(marks(&by_files), expected);
-    assert!(why(&by_files, &hfile(1)).contains("by the list f1.2000"));
+    assert!(why(&by_files, &hfile(1)).contains("in the list f1.2000"));
     assert!(why(&by_files, &hfile(7)).contains("is not there, and the list f1.2000 has it"));
-    assert_eq!(by_files.unread.len(), 1);
+    assert_eq!(by_files.unreadable.len(), 1);
     // Newer than all that is there.
     assert!(by_files.path().ends_with("f1.3001"), "{}", by_files.path().display());
     assert_eq!(by_files.timestamp, 4001);
+}
+
+/// A server that dies before it writes the list leaves the output of a compaction beside its inputs, which still count.
+#[test]
+fn a_compaction_that_is_in_no_list_replaces_nothing_until_it_is_taken() {
+    let made = tracked();
+    let region = made.region(1, "", "");
+    for number in [1, 2] {
+        region.file(&hfile(number), flushed(number as u64), &cells());
+    }
+    region.file(&hfile(3), flushed(2).major_compaction(true), &cells());
+    let len = |number| {
+        let file = fs::metadata(region.path.join("f").join(hfile(number))).expect("there");
+        usize::try_from(file.len()).expect("small")
+    };
+    old_list(&region, "f1.2000", 5, &[(&hfile(1), len(1)), (&hfile(2), len(2))]);
+    let undecided = list(&made, &region);
+    let expected = [format!("+{}", hfile(1)), format!("+{}", hfile(2)), format!("?{}", hfile(3))];
+    assert_eq!(marks(&undecided), expected);
+    let file = Path::new(&region.name).join("f").join(hfile(3));
+    let taken = list_with(&made, &region, &ListRebuild::new(NOW).take(file));
+    let expected = [format!("-{}", hfile(1)), format!("-{}", hfile(2)), format!("+{}", hfile(3))];
+    assert_eq!(marks(&taken), expected);
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::failure::{Answer, refuse};
 use crate::text::output::{Report, ReportFormat};
 use crate::text::printable::as_line;
 use crate::text::size_text::{show_count, show_number};
-use crate::text::stderr::print_message;
+use crate::text::stderr::print_message_lines;
 use crate::text::warnings::print_warnings;
 
 // The doc comment and the examples are those of the noun, `table.rs`.
@@ -37,7 +37,7 @@ pub(crate) struct FileList {
     /// Leave out a file, such as a damaged one: its cells are lost; repeatable
     #[arg(long, value_name = "REGION/FAMILY/FILE")]
     leave_out: Vec<PathBuf>,
-    /// List a file that can be read although it would be left out or is undecided; repeatable
+    /// List a file that would be left out or is undecided; it must be readable; repeatable
     #[arg(long, value_name = "REGION/FAMILY/FILE")]
     take: Vec<PathBuf>,
     #[command(flatten)]
@@ -59,6 +59,9 @@ impl FileList {
             let Ok(table) = name.parse::<TableName>() else {
                 refuse!("{name} is not the name of a table; write NAMESPACE:TABLE");
             };
+            if tables.iter().any(|(other, _)| *other == table) {
+                refuse!("{name} is given twice");
+            }
             let lists = self.options().lists(&root, &table)?;
             print_warnings(&lists.warnings);
             tables.push((table, lists));
@@ -76,10 +79,11 @@ impl FileList {
             answer = answer.and(self.report_format.print(&report)?);
         }
         if self.rebuild && !is_decided {
-            print_message(format_args!(
-                "hfile: no list was written, because files are undecided\nnext: restore sound copies of them, or give \
-                 each as --leave-out REGION/FAMILY/FILE, without its cells, or as --take REGION/FAMILY/FILE"
-            ));
+            print_message_lines(
+                "hfile: no list was written, because files are undecided\n\
+                 next: restore them, or give each as --leave-out REGION/FAMILY/FILE, which loses its cells; --take \
+                 REGION/FAMILY/FILE lists one that can be read",
+            );
         }
         Ok(answer)
     }
@@ -184,7 +188,7 @@ impl ListsReport {
 
 impl ListLine {
     fn new(list: &RebuiltList) -> Self {
-        let unread = list.unread.iter().map(|unread| UnreadList {
+        let unread = list.unreadable.iter().map(|unread| UnreadList {
             file: unread.path.display().to_string(),
             what: unread.what.clone(),
         });
