@@ -1,6 +1,8 @@
 //! The second of several columns, tags and versions; times at the edges of ranges and TTLs.
 
-use hbase_files::TableScan;
+use std::sync::Arc;
+
+use hbase_files::{LocalTree, RootDirectory, TableScan};
 use sstable::{BloomType, Cell, CellRef, CellType, Timestamp};
 
 use super::made::{Made, flushed, hfile, marker, put, text};
@@ -196,4 +198,22 @@ fn many_versions_and_columns_are_skipped_without_a_loss() {
     assert_eq!(columns.len(), 7, "{columns:?}");
     let chosen = made.cells(&TableScan::default().column("f", "b").column("f", "f"));
     assert_eq!(chosen, ["r:b/15=v@1", "r:f/0=v@1"]);
+}
+
+/// As HBase refuses the table, though no read needs these settings.
+#[test]
+fn names_in_settings_that_hbase_does_not_know_are_refused() {
+    for (setting, value) in
+        [("DATA_BLOCK_ENCODING", "NON\u{c5}"), ("COMPRESSION", "GZIP"), ("BLOOMFILTER", "ROWS")]
+    {
+        let open = |value: &str| {
+            let made = Made::new(&[(setting, value)]);
+            made.region(1, "", "").file(&hfile(1), flushed(1), &[put("a", "q", 1, 1, "v")]);
+            let root = RootDirectory::open(Arc::new(LocalTree), made.root()).expect("a root");
+            root.table(&"t".parse().expect("a name")).map(|_| ()).map_err(|error| error.to_string())
+        };
+        let error = open(value).expect_err("unknown");
+        assert!(error.contains(&format!("family f: {setting} is ")), "{error}");
+        assert_eq!(open("none"), Ok(()), "in any case");
+    }
 }
