@@ -13,8 +13,18 @@ from conftest import DATA
 STUB = pathlib.Path(__file__).parents[1] / "python" / "hfile" / "_hfile.pyi"
 # What the command line also takes, and the package does not: a prefix has a length, for which there is no argument.
 ONLY_COMMAND_LINE = {"bloom": ["ROWPREFIX_FIXED_LENGTH"]}
-# Other names of the same type.
-ALIASES = {"binary"}
+# Other names of a type, with a text and its bytes.
+ALIASES = {
+    "binary": ("00ff", b"\0\xff"),
+    "text": ("a", b"a"),
+    "byte": ("1", b"\1"),
+    "short": ("1", b"\0\1"),
+    "int": ("1", b"\0\0\0\1"),
+    "long": ("1", b"\0\0\0\0\0\0\0\1"),
+    "float": ("1", b"\x3f\x80\0\0"),
+    "double": ("1", b"\x3f\xf0\0\0\0\0\0\0"),
+    "boolean": ("true", b"\xff"),
+}
 
 
 def literals():
@@ -70,10 +80,11 @@ def test_types_have_one_name(tmp_path):
     help_text = (DATA / "help" / "build.txt").read_text(encoding="utf-8")
     (types,) = re.findall(r"^  types +(.*?)^  \S", help_text, re.DOTALL | re.MULTILINE)
     assert [name for name in names if not re.search(rf"\b{name}\b", types)] == []
-    for alias in ALIASES:
-        data = pyarrow.table({"id": ["a"], "f:q": ["00ff"]})
+    assert set(literals()["_Type"]) == {*names, *ALIASES}
+    for alias, (text, expected) in ALIASES.items():
+        data = pyarrow.table({"id": ["a"], "f:q": [text]})
         (file,) = hfile.write_hfiles(data, tmp_path / alias, row="id", types={"f:q": alias}).files
-        assert [cell.value for cell in hfile.open_hfile(file.path).cells()] == [b"\0\xff"]
+        assert [cell.value for cell in hfile.open_hfile(file.path).cells()] == [expected]
 
 
 def test_no_literal_is_forgotten():

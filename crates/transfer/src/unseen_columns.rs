@@ -1,11 +1,11 @@
-//! The columns that a scan asks for and of which no cell came.
+//! The columns that a scan names and for which no cell was found.
 
 use hbase_files::{FamilyColumns, TableScan};
 use sstable::{CellRef, escape};
 
-/// The columns that a scan names, without those of which a cell was seen.
+/// The columns that a scan names, without those that were seen.
 ///
-/// A column without cells is mostly a mistyped name.
+/// A column without cells is usually a mistyped name.
 #[derive(Clone, Debug)]
 pub struct UnseenColumns(Vec<Column>);
 

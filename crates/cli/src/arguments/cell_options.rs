@@ -40,7 +40,7 @@ pub(crate) struct TimeOptions {
     /// Show versions from this time on: milliseconds since 1970, or ISO 8601
     #[arg(long, value_name = "TIME", value_parser = time)]
     min_ts: Option<i64>,
-    /// Show versions before this time; as in HBase, delete markers of this time and later hide them all the same
+    /// Show versions before this time. As in HBase, delete markers at or after it still hide them
     #[arg(long, value_name = "TIME", value_parser = time)]
     max_ts: Option<i64>,
 }

@@ -78,10 +78,7 @@ pub(crate) fn write_load(
     command: &str,
 ) -> io::Result<()> {
     if let Some(create) = create {
-        writeln!(
-            out,
-            "create their table in the shell of HBase, unless it is there, with\n  {create}"
-        )?;
+        writeln!(out, "create the table in the HBase shell, unless it exists:\n  {create}")?;
     }
     writeln!(out, "load them with\n  {command}")
 }

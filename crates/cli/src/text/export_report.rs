@@ -109,7 +109,7 @@ impl Report for ExportReport {
         for name in &self.switched_off {
             writeln!(
                 out,
-                "the old table has {name} => 'false', and with the statement below the new one, too"
+                "the table has {name} => 'false'; the statement below sets it for the new table too"
             )?;
         }
         match &self.command {

@@ -89,7 +89,7 @@ pub(crate) fn print_log_warnings(table: &Table, warnings: &[Warning]) {
     print_warnings(warnings.get(table.warnings.len()..).unwrap_or_default());
 }
 
-/// Prints to stderr the columns that were asked for and of which no cell came.
+/// Prints to stderr the columns that a scan names and for which no cell was found.
 pub(crate) fn print_unseen_columns(names: &[String]) {
     let columns = match names {
         [] => return,

@@ -1,9 +1,10 @@
 //! The regions of a listing that a split or a merge has replaced.
 //!
 //! The new regions have references to the files of the old ones until a compaction has rewritten the
-//! cells. A region to which any file of its table refers is closed for good: HBase assigns the new
-//! regions before it compacts them. So one reference is enough, also if the other daughter of a split
-//! is compacted already, and also if the referring region was itself replaced since.
+//! cells. HBase closes a region before it makes references to its files, and assigns the new regions before it
+//! compacts them. So one reference is enough, also if the other daughter of a split is compacted already, and also
+//! if the referring region was itself replaced since. (A split that is rolled back can leave references for a
+//! moment.)
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
@@ -60,10 +61,9 @@ fn region_and_table(file: &Path) -> Option<(&Path, &Path)> {
     Some((region, region.parent()?))
 }
 
-/// Returns whether a directory is in the archive of a root directory.
-fn is_archived(tree: &dyn FileTree, directory: &Path) -> bool {
-    let absolute = tree.absolute(directory);
-    let absolute = absolute.as_deref().unwrap_or(directory);
-    let parts: Vec<&OsStr> = absolute.iter().collect();
-    parts.windows(2).any(|pair| pair == ["archive", "data"])
+/// Returns whether the directory of a region is in the archive: `archive/data/NAMESPACE/TABLE/REGION`.
+fn is_archived(tree: &dyn FileTree, region: &Path) -> bool {
+    let absolute = tree.absolute(region);
+    let mut above = absolute.as_deref().unwrap_or(region).iter().rev().skip(3);
+    above.next() == Some(OsStr::new("data")) && above.next() == Some(OsStr::new("archive"))
 }

@@ -10,8 +10,8 @@
 //! | the file or its copy was cut off later                    | the entries from there on                 |
 //!
 //! So nothing is lost for certain if the newer log begins again with the torn entry. The key of that entry
-//! tells, if it is whole and the log has no dictionaries. Otherwise entries may be lost, and the sequence ids of a region
-//! that neither log has are a hint: a write that skips the log has a sequence id too.
+//! tells, if it is whole and the log has no dictionaries. Otherwise entries may be lost. Sequence ids of a region that
+//! neither log has are only a hint, because a write that skips the log takes one too.
 //!
 //! The name of a log is `PREFIX.TIME`, `PREFIX.TIME.meta` or `PREFIX.TIME.syncrep`; the prefix has the server, with
 //! the time of its start, and the number of the group if a server has several logs (`AbstractFSWALProvider`). HBase
@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 
 use sstable::FileName;
 
+use super::entry::LogEntry;
 use super::error::{Error, Result};
 use super::reader::{End, Reader};
 use crate::FileTree;
@@ -34,7 +35,7 @@ pub struct Continued {
     pub log: PathBuf,
     /// Whether the next log has the torn entry, so that no entry is lost.
     pub is_repeated: bool,
-    /// The sequence ids between the entries of both logs, of each region that has such.
+    /// The sequence ids between the entries of both logs, for each region with a gap.
     pub gaps: Vec<SequenceGap>,
 }
 
@@ -58,19 +59,23 @@ impl Continued {
     /// Returns where the server of a torn log went on; `None` if the log is not torn, if only its trailer is, or if
     /// none of the other logs is a newer one of the server.
     ///
-    /// Reads the log and the next one, each up to the first damage.
+    /// Reads the log and the next one with entries, each up to the first damage.
     ///
     /// # Errors
     ///
-    /// [`Error`] if the log cannot be opened.
+    /// [`Error`] if the log cannot be opened, and [`Error::Io`].
     pub fn find<'l>(
         tree: &dyn FileTree,
         log: &Path,
         others: impl IntoIterator<Item = &'l Path>,
     ) -> Result<Option<Self>> {
-        let Some(next) = next_log(log, others) else { return Ok(None) };
+        let newer = newer_logs(log, others);
+        let Some(next) = newer.first() else { return Ok(None) };
         let mut reader = open(tree, log)?;
-        let last = last_sequences(&mut reader);
+        let mut last: BTreeMap<RegionKey, u64> = BTreeMap::new();
+        while let Some(entry) = next_entry(&mut reader)? {
+            last.insert((entry.table, entry.region), entry.sequence);
+        }
         let Some(End::Torn { part, .. }) = reader.end() else { return Ok(None) };
         if *part == "the trailer" {
             return Ok(None);
@@ -78,13 +83,25 @@ impl Continued {
         let torn = reader.torn_entry();
         let mut first: BTreeMap<RegionKey, u64> = BTreeMap::new();
         let mut is_repeated = false;
-        // Without the next log nothing tells that the entries are there again.
-        for entry in open(tree, next).into_iter().flatten().map_while(Result::ok) {
-            let key = (entry.table, entry.region);
-            is_repeated |= torn.as_ref().is_some_and(|torn| {
-                torn.sequence == entry.sequence && (&torn.table, &torn.region) == (&key.0, &key.1)
-            });
-            first.entry(key).or_insert(entry.sequence);
+        for log in &newer {
+            let mut reader = match open(tree, log) {
+                Ok(reader) => reader,
+                Err(error @ Error::Io { .. }) => return Err(error),
+                // Nothing shows that it repeats the entries.
+                Err(_) => break,
+            };
+            while let Some(entry) = next_entry(&mut reader)? {
+                let key = (entry.table, entry.region);
+                is_repeated |= torn.as_ref().is_some_and(|torn| {
+                    torn.sequence == entry.sequence
+                        && (&torn.table, &torn.region) == (&key.0, &key.1)
+                });
+                first.entry(key).or_insert(entry.sequence);
+            }
+            // The server can have begun several logs until a write succeeded.
+            if !first.is_empty() {
+                break;
+            }
         }
         let gap = |(key, last): (RegionKey, u64)| {
             let (from, to) = (last.checked_add(1)?, first.get(&key)?.checked_sub(1)?);
@@ -93,7 +110,7 @@ impl Continued {
         };
         let gaps =
             if is_repeated { Vec::new() } else { last.into_iter().filter_map(gap).collect() };
-        Ok(Some(Self { log: next.to_owned(), is_repeated, gaps }))
+        Ok(Some(Self { log: (*next).to_owned(), is_repeated, gaps }))
     }
 }
 
@@ -120,16 +137,18 @@ impl fmt::Display for Continued {
     }
 }
 
-/// Returns the oldest of the logs that the same server began after `log`.
-fn next_log<'l>(log: &Path, others: impl IntoIterator<Item = &'l Path>) -> Option<&'l Path> {
-    let name = LogName::of(log)?;
+/// Returns the logs that the same server began after `log`, the oldest first.
+fn newer_logs<'l>(log: &Path, others: impl IntoIterator<Item = &'l Path>) -> Vec<&'l Path> {
+    let Some(name) = LogName::of(log) else { return Vec::new() };
     let newer = others.into_iter().filter_map(|other| {
         let found = LogName::of(other).filter(|other| {
             (other.prefix, other.suffix) == (name.prefix, name.suffix) && other.time > name.time
         });
         Some((found?.time, other))
     });
-    newer.min().map(|(_, path)| path)
+    let mut newer: Vec<(u64, &Path)> = newer.collect();
+    newer.sort_unstable();
+    newer.into_iter().map(|(_, path)| path).collect()
 }
 
 /// The parts of the name of a log.
@@ -164,13 +183,13 @@ fn open(tree: &dyn FileTree, path: &Path) -> Result<Reader> {
     }
 }
 
-/// Returns the last sequence id of each region.
-fn last_sequences(reader: &mut Reader) -> BTreeMap<RegionKey, u64> {
-    let mut last = BTreeMap::new();
-    for entry in reader.map_while(Result::ok) {
-        last.insert((entry.table, entry.region), entry.sequence);
+/// Returns the next entry; `None` at the end and at damage.
+fn next_entry(reader: &mut Reader) -> Result<Option<LogEntry>> {
+    match reader.next() {
+        Some(Err(error @ Error::Io { .. })) => Err(error),
+        Some(Ok(entry)) => Ok(Some(entry)),
+        Some(Err(_)) | None => Ok(None),
     }
-    last
 }
 
 #[cfg(test)]
@@ -192,7 +211,7 @@ mod tests {
         ];
         let next = |name: &str| {
             let others = names.iter().map(Path::new);
-            next_log(Path::new(name), others).map(|path| path.to_str().expect("text"))
+            newer_logs(Path::new(name), others).first().map(|path| path.to_str().expect("text"))
         };
         assert_eq!(next(&format!("x/{server}.100")), Some(names[2]));
         assert_eq!(next(&format!("x/{server}.200")), Some(names[1]));

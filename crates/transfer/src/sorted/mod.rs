@@ -7,8 +7,8 @@
 //!                                                 └ merged 64 at a time ─→ longer runs ─→ merged
 //! ```
 //!
-//! A run is an HFile of one family, which keeps tags and sequence ids. All cells of a family precede those
-//! of the next. Cells within the limit are sorted in memory. The directory is removed after the last cell,
+//! A run is an HFile of one family, which keeps tags and sequence ids. All cells of a family precede those of the
+//! next family. [`Sorting::WithinRows`] sorts each row in memory, and [`Sorting::None`] nothing. Cells within the limit are sorted in memory. The directory is removed after the last cell,
 //! and at a failure.
 
 mod buffer;

@@ -19,7 +19,7 @@ use crate::temporary::ScratchDirectory;
 /// The maximum number of runs in one merge. Each needs an open file and memory for a block.
 const MERGE_FAN_IN_MAX: usize = 64;
 
-/// The maximum of the cells' bytes in memory, and where the rest is.
+/// The maximum size of the cells in memory, in bytes, and the directory of the runs.
 #[derive(Clone, Copy)]
 pub(super) struct Limits<'d> {
     pub(super) memory: u64,
@@ -29,7 +29,7 @@ pub(super) struct Limits<'d> {
 
 /// Sorts cells of any order; of equal ones, the later one of the input comes first.
 ///
-/// `reading` is the progress of reading the input. It shows when cells are sorted, and ends then. Errors
+/// `reading` is the progress of reading the input: "sorting" while a run is sorted; it ends before the merge. Errors
 /// about invalid cells name the file `name`, the input.
 pub(super) fn sort<'c>(
     cells: impl Iterator<Item = sstable::Result<Cell>>,

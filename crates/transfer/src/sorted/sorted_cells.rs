@@ -1,4 +1,4 @@
-//! Cells in the order of the output, and the progress of what is still to do.
+//! Cells in the order of the output, and the progress phase that is still open.
 
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use crate::progress::{Extent, Observer, Phase};
 /// The cells in the order of the output, and the progress of the last phase.
 pub(crate) struct Sorted<'c> {
     pub(crate) cells: Box<dyn Iterator<Item = Result<Cell>> + 'c>,
-    /// The progress of reading the input, which goes on if not all cells are sorted at once.
+    /// The progress of reading the input, if it is read while the cells are written.
     pub(crate) reading: Option<Rc<dyn Phase>>,
     /// The progress of writing sorted cells; the caller advances it.
     pub(crate) writing: Option<Box<dyn Phase>>,

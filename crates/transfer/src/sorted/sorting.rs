@@ -14,14 +14,14 @@ use crate::progress::Observer;
 /// How the cells of an input come into the order of a file.
 #[derive(Clone, Debug)]
 pub enum Sorting {
-    /// They are in it; others are refused.
+    /// The cells are sorted already; a cell out of order is an error.
     None,
-    /// The rows ascend, and others are refused. The cells of a row have any order, and are sorted in memory; of
-    /// equal ones, the later one comes first.
+    /// Rows ascend, or it is an error. The cells of each row are sorted in memory; of equal cells, the later one
+    /// comes first.
     WithinRows,
-    /// They have any order; of equal ones, the later one comes first.
+    /// The cells have any order; of equal cells, the later one comes first.
     All {
-        /// The maximum of the cells' bytes in memory; temporary files take the rest.
+        /// The maximum size of the cells in memory, in bytes; temporary files take the rest.
         memory: u64,
         /// The directory for temporary files, which need one to two times the bytes of the cells; the
         /// system's if `None`.
@@ -35,12 +35,14 @@ impl Sorting {
         &self,
         input: &'c mut Input,
         order: Comparator,
-        observer: &dyn Observer,
+        observer: &'c dyn Observer,
     ) -> Result<Sorted<'c>> {
         let reading = input.show_progress("reading", observer);
         match self {
             Self::None => Ok(Sorted::while_read(input.map(|cell| Ok(cell?)), reading)),
-            Self::WithinRows => Ok(Sorted::while_read(WithinRows::new(input, order), reading)),
+            Self::WithinRows => {
+                Ok(Sorted::while_read(WithinRows::new(input, order, observer), reading))
+            }
             Self::All { memory, directory } => {
                 let limits = Limits { memory: *memory, directory: directory.as_deref() };
                 let name = input.name().clone();

@@ -5,14 +5,16 @@ use std::collections::VecDeque;
 
 use sstable::{Cell, Comparator, Error, escape};
 
-use super::order::compare;
+use super::order::{check_cancelled, compare};
 use crate::error::{CellProblem, Error as TransferError, Result};
 use crate::input::Input;
+use crate::progress::Observer;
 
 /// The cells of an input with those of each row sorted.
 pub(super) struct WithinRows<'i> {
     input: &'i mut Input,
     order: Comparator,
+    observer: &'i dyn Observer,
     /// The cells of the row that are not yet returned, sorted.
     row: VecDeque<Cell>,
     /// The first cell of the next row.
@@ -20,8 +22,12 @@ pub(super) struct WithinRows<'i> {
 }
 
 impl<'i> WithinRows<'i> {
-    pub(super) const fn new(input: &'i mut Input, order: Comparator) -> Self {
-        Self { input, order, row: VecDeque::new(), next: None }
+    pub(super) const fn new(
+        input: &'i mut Input,
+        order: Comparator,
+        observer: &'i dyn Observer,
+    ) -> Self {
+        Self { input, order, observer, row: VecDeque::new(), next: None }
     }
 
     /// Reads the cells of the next row into `row`, and the cell after them.
@@ -37,6 +43,8 @@ impl<'i> WithinRows<'i> {
         };
         self.row.push_front(first);
         for cell in &mut *self.input {
+            // A row can have millions of cells.
+            check_cancelled(self.observer)?;
             let cell = cell?;
             let last = self.row.front().expect("the first cell was pushed");
             match self.order.compare_rows(last.row(), cell.row()) {
@@ -62,6 +70,7 @@ impl Iterator for WithinRows<'_> {
         if self.row.is_empty()
             && let Err(error) = self.read_row()
         {
+            self.row.clear();
             return Some(Err(error));
         }
         self.row.pop_front().map(Ok)

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use filter::{KeyHash, Membership, StoredFilter};
+use filter::{FormatError, KeyHash, Membership, StoredFilter};
 use serde::Serialize;
 
 use super::keys::AskedKeys;
@@ -13,7 +13,7 @@ use crate::failure::Answer;
 use crate::text::output::{Report, ReportFormat};
 use crate::text::size_text::show_count;
 
-/// Query a filter that filter make wrote for keys, and list the keys that are certainly absent.
+/// Look up keys in a filter that filter make wrote, and list those that are certainly absent.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -34,8 +34,11 @@ impl Ask {
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let name = self.file.display();
         let bytes = fs::read(&self.file).with_context(|| format!("{name}: cannot read"))?;
-        let filter = StoredFilter::parse(bytes).with_context(|| {
-            format!("{name}: not a filter of hfile filter make; hfile filter foreign asks those of other libraries")
+        let filter = StoredFilter::parse(bytes).map_err(|error| match error {
+            FormatError::Magic => anyhow::anyhow!(
+                "{name}: not a filter of hfile filter make; hfile filter foreign asks those of other libraries"
+            ),
+            error => anyhow::Error::new(error).context(format!("{name}: cannot read the filter")),
         })?;
         let keys = self.keys.read()?;
         let may_contain = |key: &[u8]| Ok(filter.may_contain(KeyHash::new(filter.seed(), key)));

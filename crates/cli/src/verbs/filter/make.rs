@@ -17,7 +17,7 @@ use crate::text::output::{Report, ReportFormat};
 use crate::text::rounded::show_percent;
 use crate::text::size_text::{show_number, show_size};
 
-/// Build a filter of keys in a file of its own, which filter ask and the library hfile-filter read.
+/// Build a filter of keys, and write it to a file for filter ask and the library hfile-filter.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -31,7 +31,7 @@ pub(crate) struct Make {
     /// Build this kind of filter
     #[arg(long, value_name = "KIND", value_parser = name_parser::<LibraryKind>())]
     kind: LibraryKind,
-    /// Read the keys from this file, one per line; - is stdin
+    /// Read the keys from this file, one per line; empty lines are skipped; - is stdin
     #[arg(long, value_name = "FILE")]
     input: PathBuf,
     /// Read the lines of --input as hex
@@ -46,7 +46,7 @@ pub(crate) struct Make {
     /// Size the filter by bits per key instead
     #[arg(long, value_name = "BITS", group = "sizing")]
     bits_per_key: Option<f64>,
-    /// Seed the hash of the keys; the file has the seed
+    /// Seed the hash of the keys; the seed is stored in the file
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     #[arg(help_heading = ADVANCED, hide_short_help = true)]
     seed: u64,
@@ -61,13 +61,13 @@ impl Make {
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let (LibraryKind(kind), seed) = (self.kind, Seed::new(self.seed));
         let sizing = sizing(self.error_rate, self.bits_per_key, None)?;
+        let mut output = Output::create(&self.output, self.force)?;
         let mut hashes = Vec::new();
         for_each_key(&self.input, self.hex, |key| {
             hashes.push(KeyHash::new(seed, key));
             Ok(())
         })?;
         let bytes = build(kind, sizing, seed, &hashes)?;
-        let mut output = Output::create(&self.output, self.force)?;
         let name = self.output.display().to_string();
         output.write_all(&bytes).with_context(|| format!("{name}: cannot write"))?;
         let is_stdout = output.path().is_none();

@@ -15,7 +15,7 @@ use crate::arguments::reading_options::WithReadingOptions;
 use crate::verbs::group::verbs;
 
 verbs! {
-    /// Compute and measure the size and error rate of filters, make filters, and replace that of a file.
+    /// Compute and measure the size and error rate of filters, make filters, and replace the filter of an HFile.
     #[command(disable_help_subcommand = true)]
     #[command(after_help = "\
 Examples:

@@ -47,8 +47,8 @@ Examples:
   hfile filter rebuild region/cf --output new-cf --bloom-type ROW
 
 Of a directory, copies each HFile to the same path below OUT, that of a link under the name of its HFile.
-References to halves of files are not copied. The false positives are those of the size of the filter: an HBase Bloom
-filter of few keys is rounded up to a power of two, and errs less than asked.
+References to halves of files are not copied. The printed error rate follows from the size of the filter: HBase rounds
+a small Bloom filter up to a power of two, so that it errs less than asked.
 hfile bench --hfiles compares filters on the files.
 Exit status: 0 written, 1 a file is damaged or a reference was not copied, 2 wrong usage, 3 could not read or write.")]
 #[command(group = clap::ArgGroup::new("new filter").required(true).args(["kind", "bloom_type"]))]

@@ -19,13 +19,13 @@ Examples:
 
 As in HBase, a delete marker hides cells with the same or an older timestamp. hfile store compact --major
 drops the marker and the cells it hides.
-The order of earlier builds, DIR FAMILY ROW [QUALIFIER], is read, too, unless both could be meant.
+The older order, DIR FAMILY ROW [QUALIFIER], is accepted too; if the families allow both readings, it is refused.
 Exit status: 0 written, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
 pub(crate) struct Delete {
     /// Row key: text with \xNN, or hex:…
     #[arg(value_name = "ROW")]
     first: String,
-    /// Column family, or column: FAMILY:QUALIFIER [a family: all its columns]
+    /// Column family (all its columns), or FAMILY:QUALIFIER
     #[arg(value_name = "FAMILY[:QUALIFIER]")]
     second: String,
     // The qualifier of the older order.

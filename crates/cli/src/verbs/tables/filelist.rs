@@ -149,13 +149,13 @@ struct ListLine {
     /// The path of the list below the directory of the table.
     list: String,
     timestamp: u64,
-    unread: Vec<UnreadList>,
+    unreadable: Vec<UnreadableList>,
     files: Vec<FileLine>,
 }
 
 /// An old list that cannot be read.
 #[derive(Serialize)]
-struct UnreadList {
+struct UnreadableList {
     file: String,
     what: String,
 }
@@ -188,7 +188,7 @@ impl ListsReport {
 
 impl ListLine {
     fn new(list: &RebuiltList) -> Self {
-        let unread = list.unreadable.iter().map(|unread| UnreadList {
+        let unreadable = list.unreadable.iter().map(|unread| UnreadableList {
             file: unread.path.display().to_string(),
             what: unread.what.clone(),
         });
@@ -197,7 +197,7 @@ impl ListLine {
             family: list.family.clone(),
             list: list.path().display().to_string(),
             timestamp: list.timestamp,
-            unread: unread.collect(),
+            unreadable: unreadable.collect(),
             files: list.files.iter().map(FileLine::new).collect(),
         }
     }
@@ -227,7 +227,7 @@ impl Report for ListsReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         for list in &self.lists {
             writeln!(out, "{}", as_line(&list.list))?;
-            for unread in &list.unread {
+            for unread in &list.unreadable {
                 writeln!(out, "  old list   {}: {}", as_line(&unread.file), as_line(&unread.what))?;
             }
             for FileLine { file, bytes, decision, why } in &list.files {

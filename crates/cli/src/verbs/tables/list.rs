@@ -32,7 +32,7 @@ pub(crate) struct ListSnapshots {
 pub(crate) struct ListTables {
     #[command(flatten)]
     roots: TableRoots,
-    /// Count unflushed cells also if that reads more than 64 MiB of logs; each table reads the logs once
+    /// Count unflushed cells even if more than 64 MiB of logs must be read; they are read once per table
     #[arg(long)]
     with_wal: bool,
     /// Print JSON, one object per table

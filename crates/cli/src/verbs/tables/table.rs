@@ -133,15 +133,15 @@ Examples:
   hfile table filelist --root hbase users --rebuild --output lists
   hfile table filelist --root hbase users --rebuild --output lists --leave-out REGION/FAMILY/FILE
 
-For a table whose lists in FAMILY/.filelist are lost or damaged, so that HBase does not open its regions. Decides
-for each file in the directories of the families whether it counts: HFiles whose trailer and file info can be
-read, references and links to files that are there. Left out are files without bytes or with other names, files
-that a compaction replaced, and files that a readable newest list does not have. Without --rebuild, only prints.
+For a table whose lists in FAMILY/.filelist are lost or damaged, so that HBase does not open its regions. Lists
+HFiles whose trailer and file info can be read, and references and links whose file exists. Leaves out files with
+other names, files that a compaction replaced, and copies that a bulk load left. Without --rebuild, only prints.
 
 Writes OUTPUT/REGION/FAMILY/.filelist/f1 or, if the old lists have times in their names, f1.TIME; with several
 tables, below OUTPUT/TABLE or OUTPUT/NAMESPACE=TABLE. Nothing in the root directory changes: disable the table or
-stop HBase, move each old .filelist away, and copy the new one into its place. Writes nothing if a file is
-UNDECIDED: damaged, missing from a readable list, or of two compactions with common inputs.
+stop HBase, move each old .filelist away, and copy the new one into its place. Writes nothing while a file is
+UNDECIDED: it is damaged or empty, it is in the newest readable list but not in the directory or the other way round,
+its length differs from the list, it has no sequence id, or two compactions had some of the same inputs.
 Exit status: 0 all files decided, 1 some undecided, or the table is damaged, 2 wrong usage, 3 could not read or
 write.")]
         Filelist(FileList).run(),

@@ -16,6 +16,7 @@ that died.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import re
@@ -65,7 +66,7 @@ class Target:
         return os.path.join(self._job, str(number))
 
     def commit(self, moves: list[Move]) -> None:
-        """Makes the files those of the directory, on the driver."""
+        """Moves the files into the directory, on the driver."""
         self._check()
         for move in moves:
             if move.family in RESERVED:
@@ -76,16 +77,18 @@ class Target:
             self._change(moves)
         except OSError as error:
             raise OSError(
-                f"{self.path}: the commit stopped after it had begun: {error}; files that were not moved are in "
-                f"{self._job}, and those of mode overwrite that they replace in {os.path.join(self._job, 'old')}"
+                f"{self.path}: the commit stopped after it had begun: {error}; files not yet moved are in "
+                f"{self._job}, and files that overwrite was replacing are in {os.path.join(self._job, 'old')}"
             ) from error
         finally:
             os.close(lock)
-        self._remove_job()
-        if self._overwrite:
-            for other in self._other_jobs():
-                _remove_tree(other)
-        _remove_empty(os.path.join(self.path, TEMPORARY))
+        # The commit is done: what cannot be removed does not make it fail.
+        with contextlib.suppress(OSError):
+            self._remove_job()
+            if self._overwrite:
+                for other in self._other_jobs():
+                    _remove_tree(other)
+            _remove_empty(os.path.join(self.path, TEMPORARY))
 
     def abort(self) -> None:
         """Removes what attempts left. An attempt that still runs can write more files after this.
@@ -97,7 +100,7 @@ class Target:
             _remove_empty(os.path.join(self.path, TEMPORARY))
 
     def _lock(self) -> int:
-        """Makes the file that says that this job commits. Returns its descriptor, which holds the lock until it is closed."""
+        """Creates ``_committing`` with this job's name, and returns its descriptor, which holds the lock."""
         path = os.path.join(self.path, COMMITTING)
         while True:
             try:
@@ -108,7 +111,7 @@ class Target:
                 lock, is_new = os.open(path, os.O_CREAT | os.O_RDWR, 0o666), False
             try:
                 self._lock_file(lock, is_new)
-                # Unless the job that had it has removed it meanwhile.
+                # Another job may have removed the file before this one had the lock.
                 if _is_at(lock, path):
                     os.truncate(lock, 0)
                     os.write(lock, self._name.encode())

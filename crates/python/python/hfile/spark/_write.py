@@ -49,8 +49,8 @@ class HFileWriter(DataSourceArrowWriter):
         for job in self._target.begin():
             warnings.warn(
                 TableWarning(
-                    f"{job}: left by a job that was aborted, or of one that still runs; "
-                    'mode("overwrite") removes it'
+                    f"{job}: left by an aborted job, or in use by a running one; "
+                    'mode("overwrite") removes it: use that only if no other job runs'
                 ),
                 stacklevel=1,
             )
@@ -110,8 +110,10 @@ def _arguments(options: Options) -> dict[str, Any]:
         create_time=now if create_time is None else create_time,
     )
     if arguments["row"] is not None:
+        if timestamp == "":
+            raise ValueError("option timestamp is empty: give milliseconds or the name of a column")
         is_number = timestamp is not None and timestamp.isdecimal()
-        arguments["timestamp"] = int(timestamp) if timestamp and is_number else timestamp or now
+        arguments["timestamp"] = now if timestamp is None else int(timestamp) if is_number else timestamp
     elif timestamp is not None:
         raise ValueError("option timestamp needs the option row: without it, each row is a cell and has a timestamp")
     return arguments
@@ -127,8 +129,7 @@ def _check_row(row: str, schema: StructType) -> None:
     """Refuses a row key that the frame does not have, or whose order is not that of bytes."""
     if row not in schema.names:
         known = ", ".join(schema.names)
-        hint = "" if row != "row" else "option row names the column of the row key: "
-        raise ValueError(f"{hint}no column is named {row}; known are {known}")
+        raise ValueError(f"no column is named {row}; known are {known}; option row names the column of the row key")
     kind = schema[row].dataType
     if not isinstance(kind, (BinaryType, StringType)):
         raise ValueError(f"column {row} has the type {kind.simpleString()}, but row keys must be string or binary")

@@ -25,8 +25,8 @@ use crate::verbs::filter::keys::for_each_key;
 /// two of slots, at least 1.04 for each expected key; inserts begin to fail once about 95 % are taken.
 #[derive(clap::Args)]
 #[command(after_help = "\
-A filter of this project is made by hfile filter make, and is part of an HFile (hfile build --filter KIND,
-hfile filter rebuild).
+To make filters of this project: hfile filter make (a file of its own), hfile build --filter KIND or hfile filter
+rebuild (in an HFile).
 Exit status: 0 made, 2 wrong usage, 3 could not read or write.")]
 pub(crate) struct Make {
     /// Write the filter in this format
