@@ -169,7 +169,7 @@ fn several_families_are_written_to_a_directory() {
     let build = [&build[..], &["--output", &output]].concat();
     shows(0, &build).has_all(&[
         "4 cells in 2 files\ncreate the table ",
-        " with\n  create 'TABLE', {NAME => 'f', ",
+        "exists:\n  create 'TABLE', {NAME => 'f', ",
         "}, {NAME => 'g', BLOCKSIZE => '65536', BLOOMFILTER => 'ROW', ",
         "}\nload them with\n  hbase completebulkload ",
     ]);

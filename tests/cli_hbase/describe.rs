@@ -42,7 +42,7 @@ fn an_export_to_hfiles_says_how_to_create_their_table() {
     let printed = shows(0, &args).has_all(&["\nload them with\n  hbase completebulkload "]);
     let (statement, _) = run(0, &["snapshot", "describe", "--root", root, "s1"]);
     assert!(printed.contains(&format!("\n  {statement}load them with\n")), "{printed}");
-    let copied = "the old table has COMPACTION_ENABLED => 'false', and with the statement below the new one, too\n";
+    let copied = "the table has COMPACTION_ENABLED => 'false'; the statement below sets it for the new table too\n";
     assert!(printed.contains(copied), "{printed}");
     tells(0, &["verify", out])
         .has("1 entry skipped: 1 manifest.json of an export, which a bulk load ignores");
