@@ -83,11 +83,12 @@ fn loaded_files(tree: &dyn FileTree, directories: [&Path; 2]) -> Result<Vec<Load
 
 /// Returns whether a file has the bytes of a loaded file of the same length.
 fn has_same_bytes(tree: &dyn FileTree, path: &Path, loaded: &LoadedFile) -> Result<bool> {
-    const PART_LEN: u64 = 1 << 16;
+    const PART_LEN: usize = 1 << 16;
     let open = |path: &Path| tree.open(path).map_err(Error::io(path, "open it"));
     let (one, other) = (open(path)?, open(&loaded.path)?);
-    for at in (0..loaded.len).step_by(PART_LEN as usize) {
-        let len = usize::try_from(PART_LEN.min(loaded.len - at)).expect("a part is small");
+    for at in (0..loaded.len).step_by(PART_LEN) {
+        let rest = loaded.len.saturating_sub(at);
+        let len = usize::try_from(rest).map_or(PART_LEN, |rest| rest.min(PART_LEN));
         let (mut left, mut right) = (vec![0; len], vec![0; len]);
         one.read_exact_at(&mut left, at).map_err(Error::io(path, "read it"))?;
         other.read_exact_at(&mut right, at).map_err(Error::io(&loaded.path, "read it"))?;

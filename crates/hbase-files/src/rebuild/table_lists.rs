@@ -173,16 +173,18 @@ impl ListRebuild {
         };
         leave_out(&mut files);
         let readable: BTreeMap<String, FileKind> = files.iter().filter_map(kind_if_taken).collect();
-        self.check_taken(&files, &readable, &of_family)?;
         let take = |files: &mut [Candidate]| {
             for file in files.iter_mut().filter(|file| is_chosen(&self.take, &file.name)) {
-                file.decision = FileDecision::Taken(readable[&file.name]);
+                let kind = readable.get(&file.name);
+                let kind = kind.ok_or_else(|| cannot_take(&of_family, file))?;
+                file.decision = FileDecision::Taken(*kind);
             }
+            Ok::<_, Error>(())
         };
         let previous = TrackedFiles::read_previous(tree, path)?;
         previous::compare(&previous, &mut files);
         // A compacted file that the caller takes replaces its inputs.
-        take(&mut files);
+        take(&mut files)?;
         let other_engine = other_store_engine(&table.schema, family.as_bytes());
         CompactionRules { other_engine }.apply(&mut files);
         let archive = table_in(&table.root, "archive/data", &table.name).join(&of_family);
@@ -194,31 +196,12 @@ impl ListRebuild {
         bulk_loaded::apply(tree, path, &archive, is_listed, &mut files)?;
         // Once more: the rules may have left out a file that is to be taken, and the list may have added one.
         leave_out(&mut files);
-        take(&mut files);
+        take(&mut files)?;
         named_files.extend(files.iter().flat_map(|file| {
             let inputs = file.origin.iter().flat_map(|origin| origin.inputs.iter().cloned());
             inputs.chain([file.name.clone()])
         }));
         Ok(self.finish(place, files, previous))
-    }
-
-    /// Refuses files to take that cannot be read, or that are to be left out.
-    fn check_taken(
-        &self,
-        files: &[Candidate],
-        readable: &BTreeMap<String, FileKind>,
-        of_family: &Path,
-    ) -> Result<()> {
-        for file in files.iter().filter(|file| !readable.contains_key(&file.name)) {
-            let path = of_family.join(&file.name);
-            if let (true, FileDecision::LeftOut(why) | FileDecision::Undecided(why)) =
-                (self.take.contains(&path), &file.decision)
-            {
-                let what = format!("a list cannot have this file: {why}");
-                return Err(Error::NotFound { path, what });
-            }
-        }
-        Ok(())
     }
 
     fn finish(
@@ -295,6 +278,16 @@ struct FamilyPlace<'t> {
     region: &'t RegionName,
     family: &'t str,
     path: PathBuf,
+}
+
+/// The error for a file to take that cannot be read.
+fn cannot_take(of_family: &Path, file: &Candidate) -> Error {
+    let why = match &file.decision {
+        FileDecision::LeftOut(why) | FileDecision::Undecided(why) => why,
+        FileDecision::Taken(_) => "it cannot be read",
+    };
+    let what = format!("a list cannot have this file: {why}");
+    Error::NotFound { path: of_family.join(&file.name), what }
 }
 
 fn kind_if_taken(file: &Candidate) -> Option<(String, FileKind)> {
