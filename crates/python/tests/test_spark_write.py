@@ -379,7 +379,7 @@ def test_a_writer_warns_of_what_an_aborted_job_left(tmp_path):
     left.mkdir(parents=True)
     options = Options({"path": str(tmp_path / "out"), "row": "id"})
     schema = StructType([StructField("id", StringType())])
-    with pytest.warns(hfile.TableWarning, match=f"{left}: left by a job that was aborted"):
+    with pytest.warns(hfile.TableWarning, match=f"{left}: left by an aborted job"):
         HFileWriter(options, schema, overwrite=False)
 
 
