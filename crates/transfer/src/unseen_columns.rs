@@ -6,7 +6,7 @@ use sstable::{CellRef, escape};
 /// The columns that a scan names, without those that were seen.
 ///
 /// A column without cells is usually a mistyped name.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct UnseenColumns(Vec<Column>);
 
 #[derive(Clone, Debug, Eq, PartialEq)]

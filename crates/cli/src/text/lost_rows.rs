@@ -31,9 +31,3 @@ impl From<&RowsBetween> for LostRowsReport {
         Self { first_row: row(&rows.first), last_row: row(&rows.last), shown: rows.to_string() }
     }
 }
-
-/// Whether JSON omits a flag.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-pub(crate) const fn is_false(flag: &bool) -> bool {
-    !*flag
-}

@@ -46,7 +46,7 @@ impl<P: Place> Get<P> {
             let cells = table.scan(&scan.clone().row(row.as_bytes()));
             let mut cells = cells.map_err(transfer::Error::Table)?;
             // A row need not have all columns.
-            let unseen = &mut UnseenColumns::new(&TableScan::default());
+            let unseen = &mut UnseenColumns::default();
             let printed = print_cells(&mut cells, &mut output, u64::MAX, unseen, None);
             // Cells must be printed before a message about the row.
             output.flush().context(STDOUT)?;

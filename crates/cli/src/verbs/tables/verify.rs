@@ -15,7 +15,7 @@ use crate::failure::Answer;
 use crate::inputs::Outcomes;
 use crate::inputs::in_parallel;
 use crate::text::fold::fold;
-use crate::text::lost_rows::{LostRowsReport, NO_ROWS, is_false};
+use crate::text::lost_rows::{LostRowsReport, NO_ROWS};
 use crate::text::output::{Report, ReportFormat};
 use crate::text::printable::as_line;
 use crate::text::progress::Progress;
@@ -203,7 +203,7 @@ struct Finding {
     #[serde(flatten)]
     rows: Option<LostRowsReport>,
     /// Set if reads of cells do not need what is damaged.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     no_rows_lost: bool,
     /// The file or the region, for the report that people read.
     #[serde(skip)]

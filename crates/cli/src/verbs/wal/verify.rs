@@ -22,14 +22,16 @@ Examples:
   hfile wal verify --all WALs
   hfile wal verify --json oldWALs | jq -r 'select(.ok | not) | .file'
 
-Of a directory, prints the damaged and incomplete logs and a summary. A directory without files has no logs, and is sound.
+Of a directory, prints the damaged and incomplete logs and a summary. A directory without files has no logs, and is
+sound.
 
 A torn end of a log that was not closed is reported, but is no damage: the server died or was still writing that
 entry, and HBase ignores it too. It can also be a copy that was cut off: compare the length with the original.
 If there is a newer log of the same server, in the same directory or another PATH, the torn log is INCOMPLETE, unless
-the newer one has the torn entry again, as after a failed write, which a log with dictionaries cannot show. If a sound entry follows the torn one, the log is
-damaged. Logs with dictionaries cannot be searched for such an entry: there, damage to a length can look like a torn
-end with many bytes. A log has no checksums, so changed bytes of a value cannot be found.
+the newer one has the torn entry again, as after a failed write, which a log with dictionaries cannot show. If a
+sound entry follows the torn one, the log is damaged. Logs with dictionaries cannot be searched for such an entry:
+there, damage to a length can look like a torn end with many bytes. A log has no checksums, so changed bytes of a
+value cannot be found.
 Exit status: 0 all sound, 1 some damaged or incomplete, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Verify {
     /// Write-ahead logs, or directories of them, such as WALs and oldWALs

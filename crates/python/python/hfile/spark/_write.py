@@ -112,8 +112,12 @@ def _arguments(options: Options) -> dict[str, Any]:
     if arguments["row"] is not None:
         if timestamp == "":
             raise ValueError("option timestamp is empty: give milliseconds or the name of a column")
-        is_number = timestamp is not None and timestamp.isdecimal()
-        arguments["timestamp"] = now if timestamp is None else int(timestamp) if is_number else timestamp
+        if timestamp is None:
+            arguments["timestamp"] = now
+        elif timestamp.isdecimal():
+            arguments["timestamp"] = int(timestamp)
+        else:
+            arguments["timestamp"] = timestamp
     elif timestamp is not None:
         raise ValueError("option timestamp needs the option row: without it, each row is a cell and has a timestamp")
     return arguments
