@@ -13,6 +13,8 @@ const REGION: &str = "1bc192e1c1ff9049e743103c3534b32c";
 const OTHER_REGION: &str = "6aad9cb88e3b9cd870e5c5fc95b1a86a";
 /// A file of family g that a major compaction replaced.
 const REPLACED: &str = "26c13a46b2188ad7f01d83e2bfe25a77";
+/// The file that replaced it.
+const MAJOR: &str = "fe9e7417ad1f4909a625cc1ce4cfa3b2";
 const FLUSHED: &str = "c626764a320e485e8be6703bdbe52706";
 
 /// A root directory of HBase, in which the lists of table t5 are lost.
@@ -84,7 +86,7 @@ fn rebuilt_lists_let_a_table_be_read_as_before() {
 #[test]
 fn inputs_of_a_compaction_that_are_there_again_are_left_out() {
     let lost = Lost::new();
-    // By its file info, fe9e… was compacted from this file.
+    // By its file info, MAJOR was compacted from this file.
     let input = "6dcf0bf6e7c04ce4ab2ba7ab84eb7bd5";
     fs::copy(lost.family().join(FLUSHED), lost.family().join(input)).expect("ours");
     shows(0, &lost.args(&[])).has_all(&[
@@ -92,6 +94,19 @@ fn inputs_of_a_compaction_that_are_there_again_are_left_out() {
         "replaced it: a compaction had it as an input\n",
         "table t5: 4 lists, ",
         " files, 2 left out\n",
+    ]);
+}
+
+#[test]
+fn a_bulk_loaded_file_replaces_nothing_though_it_says_that_it_is_of_a_major_compaction() {
+    let lost = Lost::new();
+    // Jobs that write files for bulk loads set the flag of major compactions.
+    let loaded = "00000000000000000000000000000099_SeqId_99_";
+    fs::copy(lost.family().join(MAJOR), lost.family().join(loaded)).expect("ours");
+    shows(0, &lost.args(&[])).has_all(&[
+        &format!("HFile      {loaded}, "),
+        &format!("HFile      {FLUSHED}, "),
+        &format!("left out   {REPLACED}, "),
     ]);
 }
 

@@ -13,7 +13,7 @@
 use std::path::{Path, PathBuf};
 
 use super::candidate::Candidate;
-use super::decision::FileDecision;
+use super::decision::{FileDecision, FileKind};
 use crate::table::root_paths::list_if_there;
 use crate::{Error, FileTree, ItemKind, Result, StoreFileName};
 
@@ -37,7 +37,9 @@ pub(super) fn apply(
 ) -> Result<()> {
     let mut loaded = None;
     for file in files {
-        let is_without = file.open_origin().is_some_and(|origin| origin.newest_sequence.is_none());
+        let is_without = file.open_origin().is_some_and(|origin| {
+            origin.kind == FileKind::HFile && origin.newest_sequence.is_none()
+        });
         if !is_without || is_listed(&file.name) {
             continue;
         }

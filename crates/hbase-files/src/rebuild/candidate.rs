@@ -1,6 +1,7 @@
 //! The files in the directory of a family, each read as far as a list needs it.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use sstable::{FileInfo, FileInfoValue, FileName, ReaderOptions, error_line};
 
@@ -17,15 +18,18 @@ pub(super) struct Candidate {
     pub(super) name: String,
     pub(super) len: u64,
     pub(super) decision: FileDecision,
-    /// What the file says about its origin; `None` unless it is an HFile that can be read.
+    /// What the file says about its origin; `None` unless it is a store file that can be read.
     pub(super) origin: Option<Origin>,
 }
 
-/// What an HFile says about its origin.
-#[derive(Debug, Default)]
+/// What a store file says about its origin.
+#[derive(Debug)]
 pub(super) struct Origin {
-    /// The files that a compaction replaced by this one.
+    pub(super) kind: FileKind,
+    /// The files of this family that a compaction replaced by this one. References, links and bulk-loaded files have
+    /// none: what they replaced was in another region.
     pub(super) inputs: BTreeSet<String>,
+    /// Whether a major compaction of this family wrote the file.
     pub(super) is_major_compaction: bool,
     pub(super) is_bulk_loaded: bool,
     /// The sequence id up to which the file has writes.
@@ -44,13 +48,11 @@ impl Candidate {
         let undecided = |what: &str| FileDecision::Undecided(what.to_owned());
         let (len, decision, origin) = match (item.kind, parsed) {
             (ItemKind::File { len }, Some(parsed)) => {
-                let path = item.path;
-                let (decision, origin) =
-                    match read_store_file(tree, parsed, ListedPath { path, len }) {
-                        Ok(read) => (FileDecision::Taken(read.kind), read.origin),
-                        Err(ReadFailure::Error(error)) => return Err(error),
-                        Err(ReadFailure::Decided(decision)) => (decision, None),
-                    };
+                let (decision, origin) = match read_store_file(tree, parsed, item.path, len) {
+                    Ok(origin) => (FileDecision::Taken(origin.kind), Some(origin)),
+                    Err(ReadFailure::Error(error)) => return Err(error),
+                    Err(ReadFailure::Decided(decision)) => (decision, None),
+                };
                 (len, decision, origin)
             }
             (ItemKind::File { len }, None) => {
@@ -79,18 +81,6 @@ impl Candidate {
     }
 }
 
-/// A file in a directory.
-struct ListedPath {
-    path: std::path::PathBuf,
-    len: u64,
-}
-
-/// A store file that can be read.
-struct ReadFile {
-    kind: FileKind,
-    origin: Option<Origin>,
-}
-
 /// Why a store file was not read.
 enum ReadFailure {
     Decided(FileDecision),
@@ -110,10 +100,11 @@ impl From<Error> for ReadFailure {
 fn read_store_file(
     tree: &dyn FileTree,
     name: StoreFileName,
-    ListedPath { path, len }: ListedPath,
-) -> Result<ReadFile, ReadFailure> {
-    let kind = match name {
-        StoreFileName::Link(link) if len == 0 => EntryKind::Link(link),
+    path: PathBuf,
+    len: u64,
+) -> Result<Origin, ReadFailure> {
+    let (file_kind, kind) = match &name {
+        StoreFileName::Link(link) if len == 0 => (FileKind::Link, EntryKind::Link(link.clone())),
         _ if len == 0 => {
             let what = "is empty: a write did not finish, or its cells are lost".to_owned();
             return Err(ReadFailure::Decided(FileDecision::Undecided(what)));
@@ -122,38 +113,43 @@ fn read_store_file(
             let what = "has the name of a link, which has no bytes, and has bytes".to_owned();
             return Err(ReadFailure::Decided(FileDecision::Undecided(what)));
         }
-        StoreFileName::Reference(name) => EntryKind::Reference { name, stored: None },
+        StoreFileName::Reference(reference) => {
+            let name = reference.clone();
+            (FileKind::Reference, EntryKind::Reference { name, stored: None })
+        }
         StoreFileName::HFile(_) | StoreFileName::Mob(_) => {
-            let origin = Some(read_hfile(tree, &name, path)?);
-            return Ok(ReadFile { kind: FileKind::HFile, origin });
+            let location = Location { path, half: None };
+            return Ok(read_origin(tree, &name, &location, FileKind::HFile)?);
         }
     };
-    let is_link = matches!(kind, EntryKind::Link(_));
-    ListedFile { path, len, kind }.locate(tree)?;
-    let kind = if is_link { FileKind::Link } else { FileKind::Reference };
-    Ok(ReadFile { kind, origin: None })
+    let location = ListedFile { path, len, kind }.locate(tree)?;
+    Ok(read_origin(tree, &name, &location, file_kind)?)
 }
 
-fn read_hfile(
+/// Reads the file at the location, which a reference or a link names if the store file is one.
+fn read_origin(
     tree: &dyn FileTree,
     name: &StoreFileName,
-    path: std::path::PathBuf,
+    location: &Location,
+    kind: FileKind,
 ) -> Result<Origin> {
-    let shown = FileName::new(path.display().to_string());
-    let location = Location { path, half: None };
-    let reader = StoreFileReader::open(tree, &location, shown, ReaderOptions::default())?;
+    let shown = FileName::new(location.path.display().to_string());
+    let reader = StoreFileReader::open(tree, location, shown, ReaderOptions::default())?;
     let info = reader.whole().file_info();
+    let is_bulk_loaded =
+        name.bulk_load_sequence().is_some() || info.value(FileInfo::BULKLOAD_TIMESTAMP).is_some();
+    // A job that writes files for bulk loads sets the flag of major compactions, too.
+    let is_of_family = kind == FileKind::HFile && !is_bulk_loaded;
     let inputs = match info.decoded(FileInfo::COMPACTION_EVENT) {
-        Some(FileInfoValue::Files(names)) => {
+        Some(FileInfoValue::Files(names)) if is_of_family => {
             names.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect()
         }
         _ => BTreeSet::new(),
     };
-    let is_bulk_loaded =
-        name.bulk_load_sequence().is_some() || info.value(FileInfo::BULKLOAD_TIMESTAMP).is_some();
     Ok(Origin {
+        kind,
         inputs,
-        is_major_compaction: info.is_major_compaction(),
+        is_major_compaction: is_of_family && info.is_major_compaction(),
         is_bulk_loaded,
         newest_sequence: FileSequence::of(Some(name), &reader).newest.map(sstable::SequenceId::get),
     })

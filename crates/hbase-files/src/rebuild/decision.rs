@@ -32,9 +32,9 @@ pub enum FileDecision {
 pub enum FileKind {
     /// An HFile whose trailer and file info can be read.
     HFile,
-    /// A reference to a half of a file that is there.
+    /// A reference to a half of a file that can be read in the same way.
     Reference,
-    /// A link to a file that is there.
+    /// A link to a file that can be read in the same way.
     Link,
 }
 

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::candidate::Candidate;
-use super::decision::FileDecision;
+use super::decision::{FileDecision, FileKind};
 use crate::table::tracker::{PreviousLists, TrackedFiles};
 use crate::{Error, FileTree, Result};
 
@@ -100,8 +100,9 @@ fn check_lengths(list: &TrackedFiles, files: &mut [Candidate]) {
             continue;
         };
         // A file without bytes may have lost them.
-        let is_hfile = file.taken_origin().is_some() || file.len == 0;
-        if is_hfile && file.len != expected {
+        let has_bytes = file.taken_origin().is_some_and(|origin| origin.kind == FileKind::HFile)
+            || file.len == 0;
+        if has_bytes && file.len != expected {
             let why =
                 format!("has {} bytes, but {expected} in the list {}", file.len, name_of(list));
             file.decision = FileDecision::Undecided(why);

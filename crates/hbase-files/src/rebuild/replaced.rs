@@ -146,14 +146,25 @@ mod tests {
     use super::*;
 
     fn file(name: &str, newest: u64, inputs: &[&str]) -> Candidate {
-        let inputs = inputs.iter().map(|input| (*input).to_owned()).collect();
-        let origin = Origin { inputs, newest_sequence: Some(newest), ..Origin::default() };
+        let origin = Origin {
+            kind: FileKind::HFile,
+            inputs: inputs.iter().map(|input| (*input).to_owned()).collect(),
+            is_major_compaction: false,
+            is_bulk_loaded: false,
+            newest_sequence: Some(newest),
+        };
         Candidate {
             name: name.to_owned(),
             len: 1,
-            decision: FileDecision::Taken(FileKind::HFile),
+            decision: FileDecision::Taken(origin.kind),
             origin: Some(origin),
         }
+    }
+
+    fn reference(mut file: Candidate) -> Candidate {
+        file.origin.as_mut().expect("readable").kind = FileKind::Reference;
+        file.decision = FileDecision::Taken(FileKind::Reference);
+        file
     }
 
     fn major(mut file: Candidate) -> Candidate {
@@ -195,6 +206,22 @@ mod tests {
         assert_eq!(decide(files(), None), "-a -b +c +d");
         let others = "?a ?b +c +d";
         assert_eq!(decide(files(), Some("org.example.StripeStoreEngine")), others);
+    }
+
+    #[test]
+    fn references_are_replaced_as_other_files() {
+        let files = vec![
+            file("a", 3, &["x.parent"]),
+            reference(file("x.parent", 2, &[])),
+            reference(file("y.parent", 2, &[])),
+        ];
+        assert_eq!(decide(files, None), "+a -x.parent +y.parent");
+        let files = vec![
+            major(file("m", 3, &["gone"])),
+            reference(file("x.parent", 3, &[])),
+            reference(file("y.parent", 4, &[])),
+        ];
+        assert_eq!(decide(files, None), "+m -x.parent +y.parent");
     }
 
     #[test]

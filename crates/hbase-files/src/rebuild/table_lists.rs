@@ -172,12 +172,10 @@ impl ListRebuild {
             }
         };
         leave_out(&mut files);
-        let readable: BTreeMap<String, FileKind> = files.iter().filter_map(kind_if_taken).collect();
         let take = |files: &mut [Candidate]| {
             for file in files.iter_mut().filter(|file| is_chosen(&self.take, &file.name)) {
-                let kind = readable.get(&file.name);
-                let kind = kind.ok_or_else(|| cannot_take(&of_family, file))?;
-                file.decision = FileDecision::Taken(*kind);
+                let origin = file.origin.as_ref().ok_or_else(|| cannot_take(&of_family, file))?;
+                file.decision = FileDecision::Taken(origin.kind);
             }
             Ok::<_, Error>(())
         };
@@ -288,13 +286,6 @@ fn cannot_take(of_family: &Path, file: &Candidate) -> Error {
     };
     let what = format!("a list cannot have this file: {why}");
     Error::NotFound { path: of_family.join(&file.name), what }
-}
-
-fn kind_if_taken(file: &Candidate) -> Option<(String, FileKind)> {
-    match file.decision {
-        FileDecision::Taken(kind) => Some((file.name.clone(), kind)),
-        _ => None,
-    }
 }
 
 /// Returns the directories of regions of a table, by ascending name.
