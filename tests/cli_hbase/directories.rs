@@ -168,6 +168,44 @@ fn the_files_of_a_split_region_are_left_out_with_a_word() {
 }
 
 #[test]
+fn the_inputs_of_a_compaction_are_left_out_with_a_word() {
+    let place = directory();
+    let family = |above: &str| {
+        let family = place.path().join(above).join("1bc192e1c1ff9049e743103c3534b32c/g");
+        copy_directory(&data().join(TRACKED).join("g"), &family);
+        // Without a list, as a family without a tracker.
+        fs::remove_dir_all(family.join(".filelist")).expect("ours");
+        family
+    };
+    // A compaction wrote fe9e… from 6dcf…, which HBase has removed since. Its cells may be deleted.
+    let (input, other) = ("6dcf0bf6e7c04ce4ab2ba7ab84eb7bd5", "c626764a320e485e8be6703bdbe52706");
+    let with_input = family("data/default/t");
+    let (expected, told) = run(0, &["cat", with_input.to_str().expect("text")]);
+    assert_eq!(told, "");
+    fs::copy(with_input.join(other), with_input.join(input)).expect("ours");
+    let line = format!(
+        "{}: left out 1 file that a compaction replaced, {input}: the file that the compaction wrote has their cells\n",
+        with_input.display()
+    );
+    let with_input = with_input.to_str().expect("text");
+    let (out, told) = run(0, &["cat", with_input]);
+    assert!(out == expected && told.contains(&line), "{told}");
+    let cells = expected.lines().count();
+    let (out, told) = run(0, &["stats", "--json", with_input]);
+    assert_eq!(objects(&out)[0]["cells"], cells, "{told}");
+    assert!(told.contains(&line), "{told}");
+    // As an argument of its own, the file counts; verify checks all files; in the archive, all files are of the past.
+    let (out, _) = run(0, &["cat", with_input, &format!("{with_input}/{input}")]);
+    assert!(out.lines().count() > cells);
+    let (_, told) = run(0, &["verify", with_input]);
+    assert!(told.ends_with("hfile: 4 files: 4 sound, 0 damaged\n"), "{told}");
+    let archived = family("archive/data/default/t");
+    fs::copy(archived.join(other), archived.join(input)).expect("ours");
+    let (_, told) = run(0, &["cat", archived.to_str().expect("text")]);
+    assert_eq!(told, "");
+}
+
+#[test]
 fn verify_of_a_table_shows_the_damaged_file_and_a_summary() {
     let (out, told) = run(0, &["verify", TABLE]);
     assert_eq!(out, "");

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use hbase_files::{DirectoryKind, Listing, LocalTree, take_replaced};
+use hbase_files::{DirectoryKind, Listing, LocalTree, take_compacted, take_replaced};
 
 use super::input::Input;
-use super::skipped::{left_out_line, summary};
+use super::skipped::{compacted_line, left_out_line, summary};
 use crate::failure::{Answer, Failure};
 use crate::inputs::Outcomes;
 use crate::text::stderr::print_message;
@@ -19,7 +19,7 @@ pub(crate) struct UnreadDirectory {
     pub(crate) error: anyhow::Error,
 }
 
-/// What becomes of the files of regions that a split or a merge replaced.
+/// What becomes of the files of regions that a split or a merge replaced, and of the inputs of compactions.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum ReplacedFiles {
     LeftOut,
@@ -36,9 +36,9 @@ pub(crate) struct Inputs {
 
 impl Inputs {
     /// Expands the arguments to the files whose cells count: without those of regions that a split or a merge
-    /// replaced, because the new regions have their cells.
+    /// replaced, and without the inputs of compactions, because other files have their cells.
     ///
-    /// Prints a line on stderr for each directory with entries that it skips, and one for replaced regions.
+    /// Prints lines on stderr for each directory with entries that it skips or leaves out.
     pub(crate) fn expand(paths: &[PathBuf]) -> Self {
         Self::new(paths, ReplacedFiles::LeftOut)
     }
@@ -134,8 +134,10 @@ impl Inputs {
         };
         match self.replaced {
             ReplacedFiles::LeftOut => {
-                if let Some(left_out) = left_out_line(&listing.replaced) {
-                    print_message(format_args!("hfile: {shown}: {left_out}"));
+                let compacted = take_compacted(&LocalTree, &mut listing.entries);
+                let lines = [left_out_line(&listing.replaced), compacted_line(&compacted)];
+                for line in lines.iter().flatten() {
+                    print_message(format_args!("hfile: {shown}: {line}"));
                 }
             }
             ReplacedFiles::Kept => {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hbase_files::{ReplacedRegion, SkipReason, Skipped};
+use hbase_files::{ListedFile, ReplacedRegion, SkipReason, Skipped};
 
 use crate::text::size_text::{show_count, show_number};
 
@@ -53,5 +53,19 @@ pub(super) fn left_out_line(replaced: &[ReplacedRegion]) -> Option<String> {
         show_number(files as u64, "file"),
         names.join(", "),
         show_number(references as u64, "reference"),
+    ))
+}
+
+/// Returns the line about the files that a compaction replaced; `None` if there are none.
+pub(super) fn compacted_line(compacted: &[ListedFile]) -> Option<String> {
+    let (first, others) = compacted.split_first()?;
+    let name = first.path.file_name().unwrap_or_default().to_string_lossy();
+    let more = match others.len() {
+        0 => String::new(),
+        more => format!(" and {} more", show_count(more as u64)),
+    };
+    let files = show_number(compacted.len() as u64, "file");
+    Some(format!(
+        "left out {files} that a compaction replaced, {name}{more}: the file that the compaction wrote has their cells"
     ))
 }

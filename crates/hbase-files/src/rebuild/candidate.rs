@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use sstable::{FileInfo, FileInfoValue, FileName, ReaderOptions, error_line};
+use sstable::{FileName, ReaderOptions, SequenceId, error_line};
 
 use super::decision::{FileDecision, FileKind};
 use crate::names::other::{SkipReason, file_reason};
@@ -136,21 +136,15 @@ fn read_origin(
     let shown = FileName::new(location.path.display().to_string());
     let reader = StoreFileReader::open(tree, location, shown, ReaderOptions::default())?;
     let info = reader.whole().file_info();
-    let is_bulk_loaded =
-        name.bulk_load_sequence().is_some() || info.value(FileInfo::BULKLOAD_TIMESTAMP).is_some();
+    let sequence = FileSequence::of(Some(name), &reader);
     // A job that writes files for bulk loads sets the flag of major compactions, too.
-    let is_of_family = kind == FileKind::HFile && !is_bulk_loaded;
-    let inputs = match info.decoded(FileInfo::COMPACTION_EVENT) {
-        Some(FileInfoValue::Files(names)) if is_of_family => {
-            names.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect()
-        }
-        _ => BTreeSet::new(),
-    };
+    let is_of_family = kind == FileKind::HFile && !sequence.is_bulk_loaded;
+    let inputs = info.compaction_inputs().filter(|_| is_of_family);
     Ok(Origin {
         kind,
-        inputs,
+        inputs: inputs.into_iter().flatten().collect(),
         is_major_compaction: is_of_family && info.is_major_compaction(),
-        is_bulk_loaded,
-        newest_sequence: FileSequence::of(Some(name), &reader).newest.map(sstable::SequenceId::get),
+        is_bulk_loaded: sequence.is_bulk_loaded,
+        newest_sequence: sequence.newest.map(SequenceId::get),
     })
 }

@@ -73,6 +73,9 @@ impl Listing {
     /// are old, and [`RootDirectory::table`](crate::RootDirectory::table) reads it. In the archive, no
     /// region is live, and none counts as replaced.
     ///
+    /// Files that a compaction has replaced are listed while they are there: see
+    /// [`take_compacted`](crate::take_compacted).
+    ///
     /// # Errors
     ///
     /// [`Error::Io`] if the directory itself cannot be listed, [`Error::TooMany`] if it has more than

@@ -62,7 +62,7 @@ fn region_and_table(file: &Path) -> Option<(&Path, &Path)> {
 }
 
 /// Returns whether the directory of a region is in the archive: `archive/data/NAMESPACE/TABLE/REGION`.
-fn is_archived(tree: &dyn FileTree, region: &Path) -> bool {
+pub(super) fn is_archived(tree: &dyn FileTree, region: &Path) -> bool {
     let absolute = tree.absolute(region);
     let mut above = absolute.as_deref().unwrap_or(region).iter().rev().skip(3);
     above.next() == Some(OsStr::new("data")) && above.next() == Some(OsStr::new("archive"))

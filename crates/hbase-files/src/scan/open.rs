@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use filter::Seed;
 use sstable::{
-    Caching, FileInfo, FileInfoValue, FileName, FilterAnswer, ReadTrace, RowProbe, RowsBetween,
-    Timestamp, error_line,
+    Caching, FileName, FilterAnswer, ReadTrace, RowProbe, RowsBetween, Timestamp, error_line,
 };
 use store::rules::Rules;
 
@@ -125,14 +124,10 @@ pub(super) fn open_files<'f>(
 /// The file that the compaction wrote names them. With them, the scan would return cells that the
 /// compaction has dropped. HBase: `StoreEngine.openStoreFiles`.
 fn leave_out_compacted(files: &mut Vec<OpenFile>) {
-    let mut compacted = HashSet::new();
-    for file in &*files {
-        let replaced = file.reader.whole().file_info().decoded(FileInfo::COMPACTION_EVENT);
-        if let Some(FileInfoValue::Files(names)) = replaced {
-            compacted.extend(names);
-        }
-    }
-    files.retain(|file| !compacted.contains(file.name.as_bytes()));
+    let inputs =
+        files.iter().filter_map(|file| file.reader.whole().file_info().compaction_inputs());
+    let compacted: HashSet<String> = inputs.flatten().collect();
+    files.retain(|file| !compacted.contains(&file.name));
 }
 
 fn open_file(

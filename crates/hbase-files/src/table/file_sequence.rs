@@ -23,6 +23,8 @@ pub struct FileSequence {
     pub newest: Option<SequenceId>,
     /// The sequence id that replaces those of the cells; `None` if they keep theirs.
     pub of_cells: Option<SequenceId>,
+    /// Whether the file was bulk-loaded, or written for that.
+    pub is_bulk_loaded: bool,
 }
 
 /// The key in the file info that HBase writes with the time of a bulk load.
@@ -53,7 +55,7 @@ impl FileSequence {
             time,
             name.map(ToString::to_string).unwrap_or_default(),
         );
-        Self { age, newest, of_cells }
+        Self { age, newest, of_cells, is_bulk_loaded }
     }
 }
 

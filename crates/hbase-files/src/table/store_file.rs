@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sstable::{Half, Reference, SequenceId};
+use sstable::{Half, Reference};
 
 use crate::table::location::{find_first, read_reference};
 use crate::table::root_paths::in_all_data;
@@ -59,11 +59,6 @@ impl StoreFile {
         };
         let path = self.candidates();
         Ok(Location { path: find_first(tree, self.listed(), self.target_text(), path)?, half })
-    }
-
-    /// Returns the sequence id of all cells of a bulk-loaded file, which is in its name.
-    pub(crate) fn bulk_load_sequence(&self) -> Option<SequenceId> {
-        self.name.bulk_load_sequence().map(SequenceId::new)
     }
 
     /// Returns the path of the file below its table, as in `REGION/FAMILY/NAME`.

@@ -25,9 +25,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use sstable::{
-    FileInfo, FileInfoValue, FileName, ReaderOptions, RowsBetween, SequenceId, error_line,
-};
+use sstable::{FileName, ReaderOptions, RowsBetween, SequenceId, error_line};
 use store::Clock;
 
 use super::damage::TableDamage;
@@ -232,17 +230,11 @@ impl Search<'_> {
         let location = file.locate(self.tree)?;
         let name = FileName::new(location.path.display().to_string());
         let reader = StoreFileReader::open(self.tree, &location, name, ReaderOptions::default())?;
-        let info = reader.whole().file_info();
-        let is_bulk_loaded = file.bulk_load_sequence().is_some()
-            || info.value(FileInfo::BULKLOAD_TIMESTAMP).is_some();
-        let inputs = match info.decoded(FileInfo::COMPACTION_EVENT) {
-            Some(FileInfoValue::Files(names)) => {
-                let names = names.iter().map(|name| String::from_utf8_lossy(name).into_owned());
-                Some(names.collect())
-            }
-            _ => is_bulk_loaded.then(Vec::new),
-        };
-        let newest = FileSequence::of(Some(&file.name), &reader).newest.map(SequenceId::get);
+        let FileSequence { newest, is_bulk_loaded, .. } =
+            FileSequence::of(Some(&file.name), &reader);
+        let inputs = reader.whole().file_info().compaction_inputs();
+        let inputs = inputs.or_else(|| is_bulk_loaded.then(Vec::new));
+        let newest = newest.map(SequenceId::get);
         Ok(Some(CurrentFile { name: file.name.to_string(), inputs, newest }))
     }
 }

@@ -42,6 +42,17 @@ pub enum FileInfoValue<'a> {
 }
 
 impl FileInfo {
+    /// Returns the names of the files that a compaction replaced by this one; `None` if a flush or another program
+    /// wrote the file.
+    ///
+    /// HBase: `HStoreFile.getCompactedStoreFiles`.
+    pub fn compaction_inputs(&self) -> Option<Vec<String>> {
+        let Some(FileInfoValue::Files(names)) = self.decoded(Self::COMPACTION_EVENT) else {
+            return None;
+        };
+        Some(names.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect())
+    }
+
     /// Returns the value of a key in decoded form; `None` if the key is absent.
     ///
     /// A value that does not have the form that HBase gives it is returned as
