@@ -8,8 +8,10 @@
 //! |--------------------------------------------------------------|-----------------------------------------------|
 //! | another file names it as an input                            | that file has its cells                       |
 //! | another file has all its inputs, and more                    | its compaction failed, and was repeated later |
-//! | its sequence id is not above that of a major compaction      | that one had all files of its time as inputs, |
-//! |                                                              | and dropped deleted cells with their markers  |
+//! | its sequence id is not above that of a major compaction of   | that one had all files of its time as inputs, |
+//! | this region, unless it is bulk-loaded                        | and dropped deleted cells with their markers  |
+//!
+//! A bulk-loaded file replaces nothing, whatever its file info says, and neither does a reference or a link.
 //!
 //! These rules hold for the default engine, which writes one file for each compaction. With another one, such as
 //! stripes, cells of an input can be in a file that is lost, so that the caller has to decide.
