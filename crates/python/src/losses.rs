@@ -65,7 +65,7 @@ pub(crate) fn torn_logs_to_python<'py>(
     let class = CLASS.import(py, "hfile._tuples", "TornLog")?;
     let tuples = logs.iter().map(|log| {
         let TornLog { path, offset, bytes, part } = log;
-        class.call1((path.display().to_string(), *offset, *bytes, *part))
+        class.call1((path.display().to_string(), *offset, *bytes, part.name()))
     });
     PyList::new(py, tuples.collect::<PyResult<Vec<_>>>()?)
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 
+use hbase_files::wal::LogPart;
 use hbase_files::{MissingCells, OldLogCells, Table, TornLog, Warning};
 
 use crate::text::fold::fold;
@@ -70,7 +71,7 @@ impl PrintedWarnings {
     /// Prints which logs end within an entry.
     pub(crate) fn warn_of_torn(&mut self, torn: &[TornLog]) {
         for TornLog { path, offset, bytes, part } in torn {
-            self.print(torn_line(path, *offset, *bytes, part));
+            self.print(torn_line(path, *offset, *bytes, *part));
         }
     }
 
@@ -104,16 +105,16 @@ pub(crate) fn print_unseen_columns(names: &[String]) {
 /// Prints to stderr which logs end within an entry.
 pub(crate) fn print_torn_logs(torn: &[TornLog]) {
     for TornLog { path, offset, bytes, part } in torn {
-        print_torn(path, *offset, *bytes, part);
+        print_torn(path, *offset, *bytes, *part);
     }
 }
 
 /// Prints to stderr that a log ends within a part.
-pub(crate) fn print_torn(path: &Path, offset: u64, bytes: u64, part: &str) {
+pub(crate) fn print_torn(path: &Path, offset: u64, bytes: u64, part: LogPart) {
     print_message(torn_line(path, offset, bytes, part));
 }
 
-fn torn_line(path: &Path, offset: u64, bytes: u64, part: &str) -> String {
+fn torn_line(path: &Path, offset: u64, bytes: u64, part: LogPart) -> String {
     let (offset, bytes) = (show_count(offset), show_number(bytes, "byte"));
     let path = path.display();
     format!("hfile: {path}: torn: {part} at offset {offset} is not finished; {bytes} not read")

@@ -8,7 +8,7 @@ use super::damage::MissingCells;
 use super::log_cells::OpenStoreLogCells;
 use super::log_events::OldLogCells;
 use super::log_runs::{RunFile, StoreLogCells};
-use crate::{Result, Warning};
+use crate::{Result, Warning, wal};
 
 /// The unflushed cells of a table, in order.
 #[derive(Debug, Default)]
@@ -33,8 +33,8 @@ pub struct TornLog {
     pub offset: u64,
     /// The bytes from there to the end of the file, which were not read.
     pub bytes: u64,
-    /// The unfinished part, such as "an entry".
-    pub part: &'static str,
+    /// The unfinished part.
+    pub part: wal::LogPart,
 }
 
 impl LogCells {

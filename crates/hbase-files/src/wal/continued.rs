@@ -25,7 +25,7 @@ use sstable::FileName;
 
 use super::entry::LogEntry;
 use super::error::{Error, Result};
-use super::reader::{End, Reader};
+use super::reader::{End, LogPart, Reader};
 use crate::FileTree;
 
 /// What is known of a torn log whose server went on in another one.
@@ -77,7 +77,7 @@ impl Continued {
             last.insert((entry.table, entry.region), entry.sequence);
         }
         let Some(End::Torn { part, .. }) = reader.end() else { return Ok(None) };
-        if *part == "the trailer" {
+        if *part == LogPart::Trailer {
             return Ok(None);
         }
         let torn = reader.torn_entry();

@@ -63,5 +63,5 @@ pub use continued::{Continued, SequenceGap};
 pub use entry::{LogEntry, is_marker};
 pub use error::{Error, Result};
 pub use header::{LogHeader, ValueCompression};
-pub use reader::{End, Reader};
+pub use reader::{End, LogPart, Reader};
 pub use skipped::{SkipEnd, SkippedBytes};

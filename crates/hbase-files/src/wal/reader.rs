@@ -1,6 +1,7 @@
 //! Reads the entries of a write-ahead log in order.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 use sstable::{FileName, ReadAt};
@@ -29,9 +30,37 @@ pub enum End {
         offset: u64,
         /// The bytes from there to the end of the file.
         bytes: u64,
-        /// The unfinished part, as in "an entry".
-        part: &'static str,
+        /// The unfinished part.
+        part: LogPart,
     },
+}
+
+/// A part of a write-ahead log.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum LogPart {
+    /// The header, with the magic number.
+    Header,
+    /// An entry.
+    Entry,
+    /// The trailer, after the last entry.
+    Trailer,
+}
+
+impl LogPart {
+    /// Returns the name, as in "an entry".
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Header => "the header",
+            Self::Entry => "an entry",
+            Self::Trailer => "the trailer",
+        }
+    }
+}
+
+impl fmt::Display for LogPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 /// An iterator over the entries of a write-ahead log.
@@ -92,7 +121,7 @@ impl Reader {
         let header = match LogHeader::read(&mut input) {
             Ok(header) => header,
             Err(Stop::Ends) => {
-                let end = End::Torn { offset: 0, bytes: len, part: "the header" };
+                let end = End::Torn { offset: 0, bytes: len, part: LogPart::Header };
                 let reader = Self::new(file, input, None, Codec::Plain);
                 return Ok(Self { is_done: true, end: Some(end), ..reader });
             }
@@ -162,14 +191,14 @@ impl Reader {
         let torn = |part| Ok(LogItem::End(End::Torn { offset, bytes, part }));
         match self.read_entry() {
             Ok(Some(entry)) => Ok(LogItem::Entry(entry)),
-            Ok(None) => torn("the trailer"),
+            Ok(None) => torn(LogPart::Trailer),
             Err(Stop::Ends) if self.has_trailer => {
                 let stop = Stop::wrong("an entry reaches into the trailer");
                 Err(failure(&self.file, offset, stop))
             }
             Err(Stop::Ends) => {
                 self.check_is_torn(offset)?;
-                torn("an entry")
+                torn(LogPart::Entry)
             }
             Err(stop) => Err(failure(&self.file, offset, stop)),
         }

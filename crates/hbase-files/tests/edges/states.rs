@@ -1,5 +1,6 @@
 //! What a scan tells beside its cells: its counters while it runs, where it ends, what it took over.
 
+use hbase_files::wal::LogPart;
 use hbase_files::{TableScan, Warning};
 use sstable::{BloomType, FileInfo, Half, Limits, ReaderOptions};
 
@@ -154,7 +155,7 @@ fn torn_logs_and_old_cells_are_listed() {
         [(read.torn_logs(), read.old_log_cells()), (cells.torn_logs(), cells.old_log_cells())]
     {
         assert_eq!(torn.len(), 1);
-        assert_eq!((torn[0].bytes, torn[0].part), (3, "an entry"));
+        assert_eq!((torn[0].bytes, torn[0].part), (3, LogPart::Entry));
         assert_eq!((old.len(), old[0].cells, old[0].oldest.get()), (1, 1, 2));
     }
     let rows = made.scan(&TableScan::default());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use flate2::{Compression, write::GzEncoder};
-use hbase_files::wal::{End, Error, LogEntry, Reader};
+use hbase_files::wal::{End, Error, LogEntry, LogPart, Reader};
 use sstable::FileName;
 
 use crate::writer::{Writer, field, header, varint};
@@ -66,7 +66,7 @@ fn other_files_are_told_apart() {
     for bytes in [&b""[..], b"PW", b"PWAL", b"PWAL\x50\x08"] {
         let reader = open(bytes.to_vec()).expect("a torn log");
         let len = bytes.len() as u64;
-        assert_eq!(reader.end(), Some(&End::Torn { offset: 0, bytes: len, part: "the header" }));
+        assert_eq!(reader.end(), Some(&End::Torn { offset: 0, bytes: len, part: LogPart::Header }));
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::io::Read;
 
 use flate2::read::GzDecoder;
-use hbase_files::wal::{End, LogEntry, ValueCompression};
+use hbase_files::wal::{End, LogEntry, LogPart, ValueCompression};
 use serde_json::{Value, json};
 use sstable::{Cell, ndjson};
 
@@ -117,12 +117,12 @@ fn check_cut(name: &str, whole: &[u8], entries: &[LogEntry], len: usize) {
     match end {
         End::Open => assert_eq!(cut, last, "{name} cut to {len}"),
         End::Torn { offset, bytes, part } if cut < header_len => {
-            assert_eq!((offset, bytes, part), (0, cut, "the header"), "{name} cut to {len}");
+            assert_eq!((offset, bytes, part), (0, cut, LogPart::Header), "{name} cut to {len}");
         }
         End::Torn { offset, bytes, part } => {
             assert_eq!((offset, bytes), (last, cut - last), "{name} cut to {len}");
             let is_trailer = expected == entries.len();
-            assert_eq!(part == "the trailer", is_trailer, "{name} cut to {len}");
+            assert_eq!(part == LogPart::Trailer, is_trailer, "{name} cut to {len}");
         }
         End::Closed => panic!("{name} cut to {len} is closed"),
     }

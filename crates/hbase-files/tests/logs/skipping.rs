@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
-use hbase_files::wal::{End, Error, LogEntry, Reader, SkipEnd, SkippedBytes};
+use hbase_files::wal::{End, Error, LogEntry, LogPart, Reader, SkipEnd, SkippedBytes};
 use sstable::{CellRef, FileName, ReadAt};
 
 use crate::files::{bytes, open, read};
@@ -110,7 +110,7 @@ fn a_log_cut_off_in_a_copy_of_itself_is_torn() {
     let bytes = log.bytes.len() as u64 - offset;
     let (entries, end) = read(log.bytes).expect("a log");
     assert_eq!(sequences(&entries), [1, 2, 3, 4, 5]);
-    assert_eq!(end.expect("torn"), End::Torn { offset, bytes, part: "an entry" });
+    assert_eq!(end.expect("torn"), End::Torn { offset, bytes, part: LogPart::Entry });
 }
 
 /// After `restore_snapshot`, the sequence ids of a region begin again at that of the snapshot.

@@ -109,7 +109,7 @@ impl Cat {
             }
         }
         if let Some(End::Torn { offset, bytes, part }) = reader.end() {
-            print_torn(path, *offset, *bytes, part);
+            print_torn(path, *offset, *bytes, *part);
         }
         Ok(())
     }

@@ -121,7 +121,7 @@ impl Torn {
     pub(super) fn of(end: &Result<End, Damage>) -> Option<Self> {
         match end {
             Ok(End::Torn { offset, bytes, part }) => {
-                Some(Self { offset: *offset, bytes: *bytes, part })
+                Some(Self { offset: *offset, bytes: *bytes, part: part.name() })
             }
             _ => None,
         }
