@@ -11,6 +11,7 @@ pub(crate) mod diff;
 pub(crate) mod dry_run;
 pub(crate) mod export;
 pub(crate) mod filter;
+mod filter_query;
 pub(crate) mod find;
 pub(crate) mod get;
 pub(crate) mod group;

@@ -13,7 +13,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::table::root_paths::list_if_there;
-use crate::wal::Continued;
+use crate::wal::LogContinuation;
 use crate::{Error, FileTree, Item, ItemKind, Result, Table, Warning};
 
 /// The directory of the logs that may have unflushed cells.
@@ -133,7 +133,7 @@ impl Table {
         let old = self.old_logs.as_deref();
         let old = old.map_or(Ok(Vec::new()), |old| old_logs(tree, old, self.name.is_meta()))?;
         let others = self.logs.iter().chain(&old).map(PathBuf::as_path);
-        let continued = Continued::find(tree, log, others)?;
+        let continued = LogContinuation::find(tree, log, others)?;
         let continued = continued.filter(|continued| !continued.is_repeated);
         Ok(continued.map(|continued| Warning::new(log, continued.to_string())))
     }

@@ -17,7 +17,7 @@
 //! file is not torn but damaged; `resync.rs` looks for it, in logs without dictionaries. There
 //! [`Reader::skip_damage`] also finds where to go on after damage.
 //!
-//! If the server of a torn log went on in another log, the torn one was not its last: [`Continued`] tells whether entries
+//! If the server of a torn log went on in another log, the torn one was not its last: [`LogContinuation`] tells whether entries
 //! may be lost.
 //!
 //! A log has no checksums; HBase relies on those of HDFS. The reader cannot detect changed bytes
@@ -44,7 +44,7 @@
 //! ```
 
 mod compressed;
-mod continued;
+mod continuation;
 mod dictionary;
 mod entry;
 mod entry_decoder;
@@ -59,7 +59,7 @@ mod resync;
 mod skipped;
 mod trailer;
 
-pub use continued::{Continued, SequenceGap};
+pub use continuation::{LogContinuation, SequenceGap};
 pub use entry::{LogEntry, is_marker};
 pub use error::{Error, Result};
 pub use header::{LogHeader, ValueCompression};

@@ -1,6 +1,6 @@
 //! Brings the cells of an input into HBase's order.
 //!
-//! [`Sorting::All`] sorts in bounded memory:
+//! [`Sorting::All`] sorts in bounded memory, [`Sorting::WithinRows`] each row in memory, and [`Sorting::None`] nothing:
 //!
 //! ```text
 //! input ─→ buffered up to the limit ─→ sorted ─→ run 0, run 1, … in a temporary directory
@@ -8,16 +8,15 @@
 //! ```
 //!
 //! A run is an HFile of one family, which keeps tags and sequence ids. All cells of a family precede those of the
-//! next family. [`Sorting::WithinRows`] sorts each row in memory, and [`Sorting::None`] nothing. Cells within the limit are sorted in memory. The directory is removed after the last cell,
-//! and at a failure.
+//! next family. Cells within the limit stay in memory. The directory is removed after the last cell, and at a failure.
 
 mod buffer;
 mod merge;
 mod order;
+mod row_sorter;
 mod runs;
 mod sorted_cells;
 mod sorting;
-mod within_rows;
 
 pub(crate) use self::order::check_cancelled;
 pub use self::runs::cell_bytes;

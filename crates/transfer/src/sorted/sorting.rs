@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use sstable::Comparator;
 
+use super::row_sorter::RowSorter;
 use super::runs::{self, Limits};
 use super::sorted_cells::Sorted;
-use super::within_rows::WithinRows;
 use crate::error::Result;
 use crate::input::Input;
 use crate::progress::Observer;
@@ -41,7 +41,7 @@ impl Sorting {
         match self {
             Self::None => Ok(Sorted::while_read(input.map(|cell| Ok(cell?)), reading)),
             Self::WithinRows => {
-                Ok(Sorted::while_read(WithinRows::new(input, order, observer), reading))
+                Ok(Sorted::while_read(RowSorter::new(input, order, observer), reading))
             }
             Self::All { memory, directory } => {
                 let limits = Limits { memory: *memory, directory: directory.as_deref() };

@@ -23,12 +23,13 @@ use super::file_cells::for_each_cell;
 use super::kind_row::recommendation;
 use super::kinds::{self, ComparedFile};
 use super::loaded::{FilterChoice, Plan};
-use super::report::{BenchReport, COLUMN, FileRow, LeftOut, ROW, Row};
+use super::report::{BenchReport, FileRow, LeftOut, Row};
 use crate::arguments::reading_options::reader_options;
 use crate::failure::{UsageError, status};
 use crate::inputs::{Input, Inputs};
 use crate::text::progress::Progress;
 use crate::text::stderr::print_message;
+use crate::verbs::filter_query::FilterQuery;
 
 /// Bytes of the key length and value length before each cell of a data block.
 pub(super) const CELL_LENGTHS_LEN: usize = 8;
@@ -230,7 +231,7 @@ impl<'i> SampledFile<'i> {
         Ok(FileRow {
             file: self.input.name(),
             target: self.input.describe(&self.input.locate()?).0,
-            query: if figures.bloom_type == Some(BloomType::RowCol.name()) { COLUMN } else { ROW },
+            query: FilterQuery::new(figures.bloom_type == Some(BloomType::RowCol.name())),
             rows: self.rows,
             bytes: with.readers.iter().map(|reader| reader.whole().len()).sum(),
             first_row: escape(&self.first_row).to_string(),

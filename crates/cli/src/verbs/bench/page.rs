@@ -7,10 +7,11 @@ use workload::harness::Spread;
 
 use super::key_ranges::key_ranges;
 use super::kind_row::{self, KindRow};
-use super::report::{BenchReport, COLUMN, COLUMNS_ASKED, FILE_HEADING, FileRow, Row, heading};
+use super::report::{BenchReport, COLUMNS_ASKED, FILE_HEADING, FileRow, Row, heading};
 use super::short_name::short_names;
 use crate::text::output::Report as _;
 use crate::text::size_text::show_number;
+use crate::verbs::filter_query::FilterQuery;
 
 /// The files of a chart: those with the most rows. The table has all.
 const CHART_FILES: usize = 40;
@@ -105,7 +106,7 @@ fn error_rates(report: &BenchReport) -> Chart {
     for (name, file) in largest(&report.each_file) {
         add(&name, file.error_rate_promised, file.error_rate_measured);
     }
-    let has_columns = report.each_file.iter().any(|file| file.query == COLUMN);
+    let has_columns = report.each_file.iter().any(|file| file.query == FilterQuery::Column);
     let asked = if has_columns { format!(" {COLUMNS_ASKED}") } else { String::new() };
     let shown = shown_files(report);
     let entry = |name: &str, fill| LegendEntry { name: name.to_owned(), mark: Mark::new(1, fill) };

@@ -12,6 +12,7 @@ use crate::inputs::Target;
 use crate::text::output::{Report, or_dash, write_table};
 use crate::text::rounded::{show_nanos, show_percent, show_rate};
 use crate::text::size_text::{show_count, show_size};
+use crate::verbs::filter_query::FilterQuery;
 
 /// The report of a whole run.
 #[derive(Debug, Serialize)]
@@ -240,8 +241,8 @@ pub(super) struct FileRow {
     /// What a link or a reference leads to.
     #[serde(flatten)]
     pub(super) target: Target,
-    /// What each get asks for: a row, or a column of a row if the filter is over columns (ROWCOL).
-    pub(super) query: &'static str,
+    /// What each get asks the filter.
+    pub(super) query: FilterQuery,
     pub(super) rows: u64,
     /// Of the HFile.
     pub(super) bytes: u64,
@@ -294,10 +295,6 @@ pub(super) const FILE_HEADING: [&str; 11] = [
     "median without",
     "with",
 ];
-
-/// The queries of a get, see [`FileRow::query`].
-pub(super) const ROW: &str = "row";
-pub(super) const COLUMN: &str = "column";
 
 /// What is asked of filters over columns.
 pub(super) const COLUMNS_ASKED: &str = "\
@@ -376,7 +373,7 @@ impl Report for BenchReport {
         if !self.each_file.is_empty() {
             writeln!(out, "\nEach file alone, absent gets inside its key range:\n")?;
             write_table(out, &FILE_HEADING, self.each_file.iter().map(FileRow::cells))?;
-            if self.each_file.iter().any(|file| file.query == COLUMN) {
+            if self.each_file.iter().any(|file| file.query == FilterQuery::Column) {
                 writeln!(out, "\n{COLUMNS_ASKED}")?;
             }
         }

@@ -20,6 +20,7 @@ use crate::text::progress::Progress;
 use crate::text::rounded::show_percent;
 use crate::text::size_text::{show_count, show_number};
 use crate::text::stderr::print_message;
+use crate::verbs::filter_query::FilterQuery;
 
 /// The cache holds the filter blocks of the file, so that each is loaded once.
 const CACHE_BYTES: u64 = 256 << 20;
@@ -138,7 +139,6 @@ fn known_filter(reader: &Reader) -> sstable::Result<Option<FileMeasureReport>> {
     if let Some(filter) = reader.filters().row_filter()? {
         return Ok(Some(FileMeasureReport {
             filter: filter.kind.name(),
-            query: ROW,
             keys: filter.key_count,
             bits_per_key: filter.bits_per_key,
             error_rate_predicted: filter.error_rate,
@@ -149,7 +149,7 @@ fn known_filter(reader: &Reader) -> sstable::Result<Option<FileMeasureReport>> {
     let bloom = reader.filters().bloom().filter(|bloom| is_measured(bloom.bloom_type));
     Ok(bloom.map(|bloom| FileMeasureReport {
         filter: "hbase-bloom",
-        query: if bloom.bloom_type == BloomType::RowCol { COLUMN } else { ROW },
+        query: FilterQuery::new(bloom.bloom_type == BloomType::RowCol),
         keys: bloom.key_count,
         bits_per_key: bloom.bits_per_key(),
         error_rate_predicted: bloom.query_error_rate(),
@@ -176,7 +176,7 @@ fn count_answers(
     seed: u64,
 ) -> anyhow::Result<Counts> {
     let keys = filter.keys;
-    let has_columns = filter.query == COLUMN;
+    let has_columns = filter.query == FilterQuery::Column;
     let progress = Progress::new("rows", keys);
     let mut counts = Counts::default();
     let (mut asked, mut row, mut column) = (0_u64, Vec::new(), Vec::new());
@@ -206,17 +206,13 @@ fn count_answers(
     Ok(counts)
 }
 
-const ROW: &str = "row";
-const COLUMN: &str = "column";
-
 /// The predicted and measured error rate of the filter in a file.
 #[derive(Debug, Default, Serialize)]
 struct FileMeasureReport {
     schema: u32,
     file: String,
     filter: &'static str,
-    /// What a query asks for: a row, or a column of a row, as gets that name columns do.
-    query: &'static str,
+    query: FilterQuery,
     keys: u64,
     bits_per_key: f64,
     /// Of a query.

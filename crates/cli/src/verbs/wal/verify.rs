@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use hbase_files::wal::{Continued, End, SequenceGap};
+use hbase_files::wal::{End, LogContinuation, SequenceGap};
 use hbase_files::{FileTree, LocalTree};
 use serde::Serialize;
 
@@ -160,7 +160,7 @@ impl ContinuedReport {
         let beside =
             beside.with_context(|| format!("{}: cannot list its directory", torn.display()))?;
         let others = all.iter().map(PathBuf::as_path).chain(beside.iter().map(|item| &*item.path));
-        let Some(found) = Continued::find(&LocalTree, torn, others)? else { return Ok(None) };
+        let Some(found) = LogContinuation::find(&LocalTree, torn, others)? else { return Ok(None) };
         let gap = |gap: &SequenceGap| GapReport {
             table: gap.table.clone(),
             region: gap.region.clone(),

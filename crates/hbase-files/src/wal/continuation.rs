@@ -30,7 +30,7 @@ use crate::FileTree;
 
 /// What is known of a torn log whose server went on in another one.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Continued {
+pub struct LogContinuation {
     /// The next log of the server.
     pub log: PathBuf,
     /// Whether the next log has the torn entry, so that no entry is lost.
@@ -55,7 +55,7 @@ pub struct SequenceGap {
 /// The table and the encoded name of a region.
 type RegionKey = (String, String);
 
-impl Continued {
+impl LogContinuation {
     /// Returns where the server of a torn log went on; `None` if the log is not torn, if only its trailer is, or if
     /// none of the other logs is a newer one of the server.
     ///
@@ -114,7 +114,7 @@ impl Continued {
     }
 }
 
-impl fmt::Display for Continued {
+impl fmt::Display for LogContinuation {
     /// Writes what may be lost, as in "entries may be lost: the server went on in LOG".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let log = self.log.file_name().unwrap_or_default().display();

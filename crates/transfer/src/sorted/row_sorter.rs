@@ -11,7 +11,7 @@ use crate::input::Input;
 use crate::progress::Observer;
 
 /// The cells of an input with those of each row sorted.
-pub(super) struct WithinRows<'i> {
+pub(super) struct RowSorter<'i> {
     input: &'i mut Input,
     order: Comparator,
     observer: &'i dyn Observer,
@@ -21,7 +21,7 @@ pub(super) struct WithinRows<'i> {
     next: Option<Cell>,
 }
 
-impl<'i> WithinRows<'i> {
+impl<'i> RowSorter<'i> {
     pub(super) const fn new(
         input: &'i mut Input,
         order: Comparator,
@@ -63,7 +63,7 @@ impl<'i> WithinRows<'i> {
     }
 }
 
-impl Iterator for WithinRows<'_> {
+impl Iterator for RowSorter<'_> {
     type Item = Result<Cell>;
 
     fn next(&mut self) -> Option<Self::Item> {
