@@ -14,6 +14,7 @@ use std::path::Path;
 
 use super::candidate::Candidate;
 use super::decision::{FileDecision, FileKind};
+use super::replaced::replaced_files;
 use crate::table::tracker::{PreviousLists, TrackedFiles};
 use crate::{Error, FileTree, Result};
 
@@ -47,10 +48,10 @@ pub(super) fn add_missing(
 ) -> Result<()> {
     let Some(list) = &previous.newest else { return Ok(()) };
     let name = name_of(list);
-    let replaced = replaced_names(files);
+    let replaced = replaced_files(files);
     let there: BTreeSet<String> = files.iter().map(|file| file.name.clone()).collect();
     for file in list.files.iter().filter(|file| !there.contains(&file.name)) {
-        let decision = if replaced.contains(&file.name) {
+        let decision = if replaced.contains_key(&file.name) {
             FileDecision::LeftOut(format!(
                 "is not there: {name} has it, and a compaction has replaced it since"
             ))
@@ -75,21 +76,6 @@ pub(super) fn add_missing(
         files.push(Candidate { name: file.name.clone(), len: 0, decision, origin: None });
     }
     Ok(())
-}
-
-/// Returns the names of all files that compactions replaced by files that are taken, over any number of compactions.
-fn replaced_names(files: &[Candidate]) -> BTreeSet<String> {
-    let mut replaced = BTreeSet::new();
-    let mut pending: Vec<&Candidate> =
-        files.iter().filter(|file| file.decision.is_taken()).collect();
-    while let Some(file) = pending.pop() {
-        for input in file.origin.iter().flat_map(|origin| &origin.inputs) {
-            if replaced.insert(input.clone()) {
-                pending.extend(files.iter().filter(|file| file.name == *input));
-            }
-        }
-    }
-    replaced
 }
 
 /// Marks files as undecided whose length differs from the list.

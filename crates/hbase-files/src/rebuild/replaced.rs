@@ -48,34 +48,41 @@ impl CompactionRules {
     }
 }
 
-/// Returns the decisions about files that others name as their inputs.
+/// Returns the names of the files that files of the list replaced, over any number of compactions, each with the name
+/// of the file that replaced it. They need not be there.
 ///
-/// A file counts as replaced only if its cells are in a file that the list has: files that name each other
-/// replace nothing.
-fn named_inputs(files: &[Candidate]) -> BTreeMap<String, FileDecision> {
-    let known: BTreeMap<&str, &Candidate> = files
-        .iter()
-        .filter(|file| file.open_origin().is_some())
-        .map(|file| (&*file.name, file))
-        .collect();
-    let inputs = |file: &Candidate| -> Vec<String> {
-        let inputs = file.origin.iter().flat_map(|origin| &origin.inputs);
-        inputs.filter(|input| **input != file.name).cloned().collect()
-    };
-    let taken = || known.values().copied().filter(|file| file.decision.is_taken());
-    let named: BTreeSet<String> = taken().flat_map(inputs).collect();
-    let mut decided = BTreeMap::new();
+/// Files that name each other replace nothing: their cells would be in no file of the list.
+pub(super) fn replaced_files(files: &[Candidate]) -> BTreeMap<String, String> {
+    let known: BTreeMap<&str, &Candidate> = files.iter().map(|file| (&*file.name, file)).collect();
+    let taken = || files.iter().filter(|file| file.decision.is_taken());
+    let named: BTreeSet<&String> = taken().flat_map(inputs).collect();
+    let mut replaced = BTreeMap::new();
     let mut pending: Vec<&Candidate> = taken().filter(|file| !named.contains(&file.name)).collect();
     while let Some(file) = pending.pop() {
         for input in inputs(file) {
-            let Some(replaced) = known.get(&*input) else { continue };
-            let why = format!("{} replaced it: a compaction had it as an input", file.name);
-            if decided.insert(input, FileDecision::LeftOut(why)).is_none() {
-                pending.push(replaced);
+            if replaced.insert(input.clone(), file.name.clone()).is_none() {
+                pending.extend(known.get(&**input));
             }
         }
     }
-    for name in taken().map(|file| &file.name).filter(|name| named.contains(*name)) {
+    replaced
+}
+
+/// Returns the names of the other files that a file replaced.
+fn inputs(file: &Candidate) -> impl Iterator<Item = &String> {
+    let inputs = file.origin.iter().flat_map(|origin| &origin.inputs);
+    inputs.filter(|input| **input != file.name)
+}
+
+/// Returns the decisions about files that others name as their inputs.
+fn named_inputs(files: &[Candidate]) -> BTreeMap<String, FileDecision> {
+    let replaced = replaced_files(files).into_iter().map(|(input, by)| {
+        let why = format!("{by} replaced it: a compaction had it as an input");
+        (input, FileDecision::LeftOut(why))
+    });
+    let mut decided: BTreeMap<String, FileDecision> = replaced.collect();
+    let taken = || files.iter().filter(|file| file.decision.is_taken());
+    for name in taken().flat_map(inputs) {
         let why = "compacted files name each other as inputs".to_owned();
         decided.entry(name.clone()).or_insert(FileDecision::Undecided(why));
     }
