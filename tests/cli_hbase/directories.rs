@@ -7,7 +7,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use support::cells::put_line;
+use sstable::{CellRef, FileInfo, Timestamp, WriterOptions};
+use support::cells::{hfile, put_line};
 use support::{copy_directory, gunzip};
 
 use crate::command_line::{data, directory, objects, path, run, shows, tells};
@@ -136,8 +137,8 @@ fn get_and_find_search_only_the_half_of_a_reference() {
 #[test]
 fn the_files_of_a_split_region_are_left_out_with_a_word() {
     let parent = format!("{TABLE}/c65bc83cc9888373de3595d40b882f08");
-    let left_out = "left out 8 files of the split or merged region c65bc83cc9888373de3595d40b882f08: 16 references \
-                    in other regions stand for them; hfile table reads the table as HBase does\n";
+    let left_out = "left out 8 files of the split or merged region c65bc83cc9888373de3595d40b882f08, because \
+                    of 16 references in other regions; hfile table reads the table as HBase does\n";
     // The row has a cell in each of five files; the split region has three of them as well.
     let (out, told) = run(0, &["get", "--format", "cells", TABLE, "row-01293"]);
     let cells = objects(&out);
@@ -184,8 +185,7 @@ fn the_inputs_of_a_compaction_are_left_out_with_a_word() {
     assert_eq!(told, "");
     fs::copy(with_input.join(other), with_input.join(input)).expect("ours");
     let line = format!(
-        "{}: left out 1 file that a compaction replaced, {input}: the file that the compaction wrote has their cells\n",
-        with_input.display()
+        "hfile: left out 1 file that a compaction replaced, {input}: the file that it wrote is read instead\n"
     );
     let with_input = with_input.to_str().expect("text");
     let (out, told) = run(0, &["cat", with_input]);
@@ -203,6 +203,41 @@ fn the_inputs_of_a_compaction_are_left_out_with_a_word() {
     fs::copy(archived.join(other), archived.join(input)).expect("ours");
     let (_, told) = run(0, &["cat", archived.to_str().expect("text")]);
     assert_eq!(told, "");
+}
+
+#[test]
+fn references_that_a_compaction_replaced_count_for_their_region() {
+    let place = directory();
+    let table = place.path().join("data/default/t1");
+    copy_directory(&data().join(TABLE), &table);
+    let daughters = ["40ab6300693e3f01d37da6c46414d9c8", "77a347dcd3a699aadaaa702b08393620"];
+    // A compaction of all references of a family of a daughter, of whose cells one is left.
+    for (daughter, row) in daughters.iter().zip(["a", "z"]) {
+        let family = table.join(daughter).join("f1");
+        let mut event = b"PBUF".to_vec();
+        for entry in fs::read_dir(&family).expect("there") {
+            let name = entry.expect("there").file_name().into_string().expect("text");
+            if name.contains('.') && !name.starts_with('.') {
+                event.extend([b"\n", &[u8::try_from(name.len()).expect("short")][..]].concat());
+                event.extend(name.as_bytes());
+            }
+        }
+        assert!(event.len() > 4 + 4 * 65, "HBase made references");
+        let options = WriterOptions::default().file_info(FileInfo::COMPACTION_EVENT, event);
+        let cell = CellRef::put(row.as_bytes(), b"f1", b"q", Timestamp::new(1), b"v");
+        let compacted = family.join("00000000000000000000000000000050");
+        fs::write(&compacted, hfile(&compacted, options, [cell])).expect("disk takes it");
+    }
+    let table = table.to_str().expect("text");
+    let cat = ["cat", "--format", "cells"];
+    let (expected, told) = run(0, &[&cat[..], &[table]].concat());
+    assert!(told.contains("left out 8 files of the split or merged region c65b"), "{told}");
+    assert!(told.contains("left out 8 files that a compaction replaced, "), "{told}");
+    let regions = ["c65bc83cc9888373de3595d40b882f08", daughters[0], daughters[1]];
+    let regions = regions.map(|region| format!("{table}/{region}"));
+    let regions: Vec<&str> = regions.iter().map(String::as_str).collect();
+    let (out, told) = run(0, &[&cat[..], &regions].concat());
+    assert_eq!(out, expected, "{told}");
 }
 
 #[test]

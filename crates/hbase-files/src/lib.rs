@@ -153,7 +153,7 @@ pub use names::{
 };
 pub use root::{
     DirectoryKind, FormerTable, Listing, ReplacedRegion, RootDirectory, Skipped, SnapshotList,
-    take_compacted, take_replaced,
+    split_off_compacted, split_off_replaced,
 };
 pub use scan::{
     FamilyColumns, MissingCells, MobValues, OldLogCells, ScanSplit, SplitCells, SplitPlan,

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use hbase_files::{DirectoryKind, Listing, LocalTree, take_compacted, take_replaced};
+use hbase_files::{DirectoryKind, Listing, LocalTree, split_off_compacted, split_off_replaced};
 
 use super::input::Input;
-use super::skipped::{compacted_line, left_out_line, summary};
+use super::skipped::{compacted_files_line, replaced_regions_line, summary};
 use crate::failure::{Answer, Failure};
 use crate::inputs::Outcomes;
 use crate::text::stderr::print_message;
@@ -19,9 +19,10 @@ pub(crate) struct UnreadDirectory {
     pub(crate) error: anyhow::Error,
 }
 
-/// What becomes of the files of regions that a split or a merge replaced, and of the inputs of compactions.
+/// What becomes of the files whose cells are in other files: those of regions that a split or a merge replaced, and
+/// the inputs of compactions.
 #[derive(Clone, Copy, Eq, PartialEq)]
-enum ReplacedFiles {
+enum Superseded {
     LeftOut,
     Kept,
 }
@@ -29,7 +30,7 @@ enum ReplacedFiles {
 /// The store files to read, in the order of the arguments and of their paths.
 pub(crate) struct Inputs {
     files: Vec<Input>,
-    replaced: ReplacedFiles,
+    superseded: Superseded,
     /// The parts of directories that cannot be listed.
     problems: Vec<UnreadDirectory>,
 }
@@ -40,18 +41,18 @@ impl Inputs {
     ///
     /// Prints lines on stderr for each directory with entries that it skips or leaves out.
     pub(crate) fn expand(paths: &[PathBuf]) -> Self {
-        Self::new(paths, ReplacedFiles::LeftOut)
+        Self::new(paths, Superseded::LeftOut)
     }
 
     /// Expands the arguments to all store files, for a verb that treats each file by itself.
     ///
     /// Prints a line on stderr for each directory with entries that it skips.
     pub(crate) fn expand_all(paths: &[PathBuf]) -> Self {
-        Self::new(paths, ReplacedFiles::Kept)
+        Self::new(paths, Superseded::Kept)
     }
 
-    fn new(paths: &[PathBuf], replaced: ReplacedFiles) -> Self {
-        let mut inputs = Self { files: Vec::new(), replaced, problems: Vec::new() };
+    fn new(paths: &[PathBuf], superseded: Superseded) -> Self {
+        let mut inputs = Self { files: Vec::new(), superseded, problems: Vec::new() };
         for path in paths {
             if path.is_dir() {
                 inputs.add_directory(path);
@@ -59,21 +60,25 @@ impl Inputs {
                 inputs.files.push(Input::of_argument(path));
             }
         }
-        if inputs.replaced == ReplacedFiles::LeftOut && paths.len() > 1 {
-            inputs.leave_out_replaced();
+        if inputs.superseded == Superseded::LeftOut {
+            inputs.leave_out_superseded();
         }
         inputs
     }
 
-    /// Leaves out replaced regions that are another argument than the regions that replaced them, as in `TABLE/*`.
-    fn leave_out_replaced(&mut self) {
+    /// Leaves out the files of replaced regions, also of those that are another argument than the regions that
+    /// replaced them, as in `TABLE/*`, and then the files that compactions replaced. A reference counts for its
+    /// region although a compaction has replaced it.
+    fn leave_out_superseded(&mut self) {
         let mut entries = self.files.iter().filter_map(Input::entry).cloned().collect();
-        let replaced = take_replaced(&LocalTree, &mut entries);
-        if let Some(left_out) = left_out_line(&replaced) {
-            print_message(format_args!("hfile: {left_out}"));
+        let regions = split_off_replaced(&LocalTree, &mut entries);
+        let compacted = split_off_compacted(&LocalTree, &mut entries);
+        let lines = [replaced_regions_line(&regions), compacted_files_line(&compacted)];
+        for line in lines.iter().flatten() {
+            print_message(format_args!("hfile: {line}"));
         }
-        let paths = replaced.iter().flat_map(|region| &region.files).map(|file| &*file.path);
-        let paths: BTreeSet<&Path> = paths.collect();
+        let files = regions.iter().flat_map(|region| &region.files).chain(&compacted);
+        let paths: BTreeSet<&Path> = files.map(|file| &*file.path).collect();
         self.files.retain(|file| file.is_argument() || !paths.contains(file.path()));
     }
 
@@ -132,15 +137,13 @@ impl Inputs {
             Ok(listing) => listing,
             Err(error) => return self.add_problem(directory, error.into()),
         };
-        match self.replaced {
-            ReplacedFiles::LeftOut => {
-                let compacted = take_compacted(&LocalTree, &mut listing.entries);
-                let lines = [left_out_line(&listing.replaced), compacted_line(&compacted)];
-                for line in lines.iter().flatten() {
+        match self.superseded {
+            Superseded::LeftOut => {
+                if let Some(line) = replaced_regions_line(&listing.replaced) {
                     print_message(format_args!("hfile: {shown}: {line}"));
                 }
             }
-            ReplacedFiles::Kept => {
+            Superseded::Kept => {
                 let replaced = listing.replaced.drain(..).flat_map(|region| region.files);
                 listing.entries.extend(replaced);
                 listing.entries.sort_by(|one, other| one.path.cmp(&other.path));

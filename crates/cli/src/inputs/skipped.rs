@@ -33,7 +33,7 @@ pub(super) fn summary(skipped: &[Skipped]) -> Option<String> {
 const NAMES_MAX: usize = 2;
 
 /// Returns the line about the files of replaced regions; `None` if there are none.
-pub(super) fn left_out_line(replaced: &[ReplacedRegion]) -> Option<String> {
+pub(super) fn replaced_regions_line(replaced: &[ReplacedRegion]) -> Option<String> {
     if replaced.is_empty() {
         return None;
     }
@@ -48,7 +48,7 @@ pub(super) fn left_out_line(replaced: &[ReplacedRegion]) -> Option<String> {
     }
     let region = if replaced.len() == 1 { "region" } else { "regions" };
     Some(format!(
-        "left out {} of the split or merged {region} {}: {} in other regions stand for them; \
+        "left out {} of the split or merged {region} {}, because of {} in other regions; \
          hfile table reads the table as HBase does",
         show_number(files as u64, "file"),
         names.join(", "),
@@ -57,7 +57,7 @@ pub(super) fn left_out_line(replaced: &[ReplacedRegion]) -> Option<String> {
 }
 
 /// Returns the line about the files that a compaction replaced; `None` if there are none.
-pub(super) fn compacted_line(compacted: &[ListedFile]) -> Option<String> {
+pub(super) fn compacted_files_line(compacted: &[ListedFile]) -> Option<String> {
     let (first, others) = compacted.split_first()?;
     let name = first.path.file_name().unwrap_or_default().to_string_lossy();
     let more = match others.len() {
@@ -66,6 +66,6 @@ pub(super) fn compacted_line(compacted: &[ListedFile]) -> Option<String> {
     };
     let files = show_number(compacted.len() as u64, "file");
     Some(format!(
-        "left out {files} that a compaction replaced, {name}{more}: the file that the compaction wrote has their cells"
+        "left out {files} that a compaction replaced, {name}{more}: the file that it wrote is read instead"
     ))
 }

@@ -10,17 +10,17 @@ use std::path::Path;
 
 use sstable::{FileName, ReaderOptions};
 
-use super::replaced::is_archived;
-use crate::{EntryKind, FileTree, ListedFile, Location, StoreFileReader};
+use super::replaced::is_in_archive;
+use crate::{EntryKind, FileTree, ListedFile, StoreFileReader};
 
 /// Takes the files that a compaction has replaced from a list of store files, and returns them in their order.
 ///
-/// A file counts as replaced if another file of its directory names it as an input. So this opens each HFile of a
-/// directory with several files; [`Listing`](crate::Listing) does not. A file that cannot be opened replaces
-/// nothing. In the archive, no region is live, and no file counts as replaced.
+/// A file counts as replaced if another file of its directory names it as an input. To find out, this opens every
+/// HFile of a directory that has more than one file; [`Listing`](crate::Listing) opens none. A file that cannot be
+/// opened replaces nothing. In the archive, no region is live, and no file counts as replaced.
 ///
 /// HBase: `StoreEngine.openStoreFiles`.
-pub fn take_compacted(tree: &dyn FileTree, entries: &mut Vec<ListedFile>) -> Vec<ListedFile> {
+pub fn split_off_compacted(tree: &dyn FileTree, entries: &mut Vec<ListedFile>) -> Vec<ListedFile> {
     let mut families: BTreeMap<&Path, Vec<&ListedFile>> = BTreeMap::new();
     for entry in &*entries {
         if let Some(family) = entry.path.parent() {
@@ -29,7 +29,7 @@ pub fn take_compacted(tree: &dyn FileTree, entries: &mut Vec<ListedFile>) -> Vec
     }
     let mut replaced = HashSet::new();
     for (family, files) in families {
-        let is_of_archive = || family.parent().is_some_and(|region| is_archived(tree, region));
+        let is_of_archive = || family.parent().is_some_and(|region| is_in_archive(tree, region));
         if files.len() == 1 || is_of_archive() {
             continue;
         }
@@ -49,7 +49,7 @@ fn compaction_inputs(tree: &dyn FileTree, file: &ListedFile) -> Vec<String> {
     if file.kind != EntryKind::HFile {
         return Vec::new();
     }
-    let location = Location { path: file.path.clone(), half: None };
+    let Ok(location) = file.locate(tree) else { return Vec::new() };
     let name = FileName::new(file.path.display().to_string());
     let reader = StoreFileReader::open(tree, &location, name, ReaderOptions::default());
     reader

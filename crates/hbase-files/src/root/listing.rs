@@ -7,7 +7,7 @@ use std::rc::Rc;
 use crate::names::other::{SkipReason, directory_reason};
 use crate::root::directory_kind::DirectoryKind;
 use crate::root::other_layouts::check_listing;
-use crate::root::replaced::{ReplacedRegion, take_replaced};
+use crate::root::replaced::{ReplacedRegion, split_off_replaced};
 use crate::table::entry::classify;
 use crate::table::schema::{self, TableSchema};
 use crate::table::tracker::{self, TrackedFile, TrackedFiles};
@@ -74,7 +74,7 @@ impl Listing {
     /// region is live, and none counts as replaced.
     ///
     /// Files that a compaction has replaced are listed while they are there: see
-    /// [`take_compacted`](crate::take_compacted).
+    /// [`split_off_compacted`](crate::split_off_compacted).
     ///
     /// # Errors
     ///
@@ -108,7 +108,7 @@ impl Listing {
         let mut listing = visitor.listing;
         listing.entries.sort_by(|one, other| one.path.cmp(&other.path));
         listing.skipped.sort_by(|one, other| one.path.cmp(&other.path));
-        listing.replaced = take_replaced(tree, &mut listing.entries);
+        listing.replaced = split_off_replaced(tree, &mut listing.entries);
         Ok(listing)
     }
 }

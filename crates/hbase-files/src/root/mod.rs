@@ -15,9 +15,9 @@ mod replaced;
 mod root_directory;
 mod root_path;
 
-pub use self::compacted::take_compacted;
+pub use self::compacted::split_off_compacted;
 pub use self::directory_kind::DirectoryKind;
 pub use self::former_table::FormerTable;
 pub use self::listing::{Listing, Skipped};
-pub use self::replaced::{ReplacedRegion, take_replaced};
+pub use self::replaced::{ReplacedRegion, split_off_replaced};
 pub use self::root_directory::{RootDirectory, SnapshotList};

@@ -30,7 +30,10 @@ pub struct ReplacedRegion {
 /// A region counts as replaced if a reference of the list names it, in another region of the same directory.
 /// [`Listing`](crate::Listing) does this for the files below one directory. In the archive, no region is
 /// live, files of all times are together, and no region counts as replaced.
-pub fn take_replaced(tree: &dyn FileTree, entries: &mut Vec<ListedFile>) -> Vec<ReplacedRegion> {
+pub fn split_off_replaced(
+    tree: &dyn FileTree,
+    entries: &mut Vec<ListedFile>,
+) -> Vec<ReplacedRegion> {
     let mut references: HashMap<PathBuf, usize> = HashMap::new();
     for entry in &*entries {
         let EntryKind::Reference { name, .. } = &entry.kind else { continue };
@@ -41,7 +44,7 @@ pub fn take_replaced(tree: &dyn FileTree, entries: &mut Vec<ListedFile>) -> Vec<
             *count = count.saturating_add(1);
         }
     }
-    references.retain(|region, _| !is_archived(tree, region));
+    references.retain(|region, _| !is_in_archive(tree, region));
     let mut replaced: BTreeMap<PathBuf, ReplacedRegion> = BTreeMap::new();
     for entry in std::mem::take(entries) {
         let region = region_and_table(&entry.path).map(|(region, _)| region);
@@ -62,7 +65,7 @@ fn region_and_table(file: &Path) -> Option<(&Path, &Path)> {
 }
 
 /// Returns whether the directory of a region is in the archive: `archive/data/NAMESPACE/TABLE/REGION`.
-pub(super) fn is_archived(tree: &dyn FileTree, region: &Path) -> bool {
+pub(super) fn is_in_archive(tree: &dyn FileTree, region: &Path) -> bool {
     let absolute = tree.absolute(region);
     let mut above = absolute.as_deref().unwrap_or(region).iter().rev().skip(3);
     above.next() == Some(OsStr::new("data")) && above.next() == Some(OsStr::new("archive"))

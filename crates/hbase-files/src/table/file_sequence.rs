@@ -14,7 +14,7 @@ type Age = (Option<SequenceId>, Reverse<u64>, u64, String);
 
 /// The sequence ids of a store file and its cells, and its age.
 ///
-/// Of cells with equal keys and sequence ids, HBase returns that of the newer file: older files are less.
+/// Of cells with equal keys and sequence ids, HBase returns that of the newer file. Older files compare less.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct FileSequence {
     // First, because files are ordered by their age.
@@ -43,9 +43,10 @@ impl FileSequence {
         let by_name = name.and_then(StoreFileName::bulk_load_sequence).map(SequenceId::new);
         let is_bulk_loaded = by_name.is_some() || bulk_load_time.is_some();
         let keeps = info.value(KEEPS_SEQUENCE_IDS).is_some_and(|value| value != [0]);
-        let own = info.sequence_id_max().map(|own| later(own, keeps));
-        // HBase adds one to a top half, which orders the two halves of a file in a merged region.
-        let newest = by_name.or(own).map(|sequence| later(sequence, is_top));
+        // HBase adds one to a top half, which orders the two halves of a file in a merged region, and to a
+        // bulk-loaded file that a compaction of MOB files wrote for cells of older files.
+        let newest = by_name.or(info.sequence_id_max());
+        let newest = newest.map(|own| later(later(own, is_top), is_bulk_loaded && keeps));
         let of_cells = (is_bulk_loaded && !keeps).then(|| newest.unwrap_or_default());
         let time = bulk_load_time.and_then(|time| <[u8; 8]>::try_from(time).ok());
         let time = time.map_or(u64::MAX, u64::from_be_bytes);

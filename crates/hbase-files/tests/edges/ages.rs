@@ -37,8 +37,21 @@ fn the_sequence_id_of_a_file_is_that_of_its_kind() {
         ("loaded, its id in the name", loaded(None), by_name.clone(), 12, 12),
         ("the name counts before the file info", loaded(Some(9)), by_name.clone(), 12, 12),
         ("loaded, its id in the file info", loaded(Some(9)), hfile(1), 9, 9),
-        ("cells that keep their ids", keeping.clone(), by_name.clone(), 12, 4),
-        ("and the file has the next id", keeping, hfile(1), 10, 4),
+        (
+            "cells that keep their ids, and the file has the next id",
+            keeping.clone(),
+            by_name.clone(),
+            13,
+            4,
+        ),
+        ("also if its id is in the file info", keeping, hfile(1), 10, 4),
+        (
+            "flushed, with a setting of bulk loads",
+            flushed(9).file_info("SKIP_RESET_SEQ_ID", [0xff]),
+            hfile(1),
+            9,
+            4,
+        ),
         ("a setting that is off", keeps(0), by_name.clone(), 12, 12),
         ("without the time of the load", flushed(9), by_name, 12, 12),
     ];
