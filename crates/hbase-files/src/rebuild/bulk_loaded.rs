@@ -4,15 +4,17 @@
 //! copies it once more, with the sequence id in the name: `NAME_SeqId_N_`. The first copy stays there. A list that
 //! has it would bring back its cells, which may have been deleted since.
 //!
-//! | a file without a sequence id                               | because                                     |
-//! |------------------------------------------------------------|---------------------------------------------|
-//! | is left out if a file `NAME_SeqId_N_` has the same bytes   | that one was loaded                         |
-//! | is undecided otherwise                                     | flushes and compactions write sequence ids; |
-//! |                                                            | the bulk load gave it none, or failed       |
+//! | a file without a sequence id in its name            | because                                             |
+//! |-----------------------------------------------------|-----------------------------------------------------|
+//! | is left out if a file `NAME_SeqId_N_` has the same  | that one was loaded; its cells count with the newer |
+//! | bytes                                               | sequence id, also if a flush wrote the first file   |
+//! | is undecided otherwise, if it has no sequence id at | flushes and compactions write sequence ids; the     |
+//! | all                                                 | bulk load gave it none, failed, or the loaded copy  |
+//! |                                                     | is gone                                             |
 
 use std::path::{Path, PathBuf};
 
-use super::candidate::Candidate;
+use super::candidate::{Candidate, Origin};
 use super::decision::{FileDecision, FileKind};
 use crate::table::root_paths::list_if_there;
 use crate::{Error, FileTree, ItemKind, Result, StoreFileName};
@@ -23,7 +25,7 @@ struct LoadedFile {
     len: u64,
 }
 
-/// Decides about HFiles that have no sequence id and are in no list.
+/// Decides about HFiles that have no sequence id in their names and are in no list.
 ///
 /// # Errors
 ///
@@ -32,21 +34,16 @@ pub(super) fn apply(
     tree: &dyn FileTree,
     family: &Path,
     archive: &Path,
-    is_listed: impl Fn(&str) -> bool,
     files: &mut [Candidate],
 ) -> Result<()> {
-    let mut loaded = None;
+    let loaded = loaded_files(tree, [family, archive])?;
     for file in files {
-        let is_without = file.open_origin().is_some_and(|origin| {
-            origin.kind == FileKind::HFile && origin.newest_sequence.is_none()
-        });
-        if !is_without || is_listed(&file.name) {
+        let is_hfile = |origin: &&Origin| origin.kind == FileKind::HFile;
+        let Some(origin) = file.origin_unless_left_out().filter(is_hfile) else { continue };
+        let lacks_sequence_id = origin.newest_sequence.is_none();
+        if file.is_listed || has_sequence_id(&file.name) {
             continue;
         }
-        let loaded = match &loaded {
-            Some(loaded) => loaded,
-            None => loaded.insert(loaded_files(tree, [family, archive])?),
-        };
         let path = family.join(&file.name);
         let mut same = None;
         for other in loaded.iter().filter(|other| other.len == file.len) {
@@ -55,17 +52,25 @@ pub(super) fn apply(
                 break;
             }
         }
-        file.decision = match same {
-            Some(same) => FileDecision::LeftOut(format!(
+        if let Some(same) = same {
+            file.decide(FileDecision::LeftOut(format!(
                 "a bulk load left it there: {} is the same file with a sequence id",
                 same.file_name().unwrap_or_default().display()
-            )),
-            None => FileDecision::Undecided(
-                "has no sequence id: a bulk load gave it none, or did not finish".to_owned(),
-            ),
-        };
+            )));
+        } else if lacks_sequence_id {
+            file.decide(FileDecision::Undecided(
+                "has no sequence id: a bulk load gave it none or did not finish, or a compaction has replaced the loaded copy"
+                    .to_owned(),
+            ));
+        }
     }
     Ok(())
+}
+
+/// Returns whether a bulk load has written its sequence id into the name of a file.
+fn has_sequence_id(name: &str) -> bool {
+    let name = name.parse::<StoreFileName>().ok();
+    name.is_some_and(|name| name.bulk_load_sequence().is_some())
 }
 
 /// Returns the files of directories that have a sequence id in their names.
@@ -73,8 +78,7 @@ fn loaded_files(tree: &dyn FileTree, directories: [&Path; 2]) -> Result<Vec<Load
     let mut loaded = Vec::new();
     for directory in directories {
         for item in list_if_there(tree, directory)? {
-            let name = item.name().and_then(|name| name.parse::<StoreFileName>().ok());
-            let is_loaded = name.is_some_and(|name| name.bulk_load_sequence().is_some());
+            let is_loaded = item.name().is_some_and(has_sequence_id);
             if let (true, ItemKind::File { len }) = (is_loaded, item.kind) {
                 loaded.push(LoadedFile { path: item.path, len });
             }

@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use sstable::{FileName, ReaderOptions, SequenceId, error_line};
+use sstable::{
+    FileInfo, FileInfoValue, FileName, ReaderOptions, SequenceId, Timestamp, error_line,
+};
 
-use super::decision::{FileDecision, FileKind};
+use super::decision::{DecidedFile, FileDecision, FileKind};
 use crate::names::other::{SkipReason, file_reason};
 use crate::{
     EntryKind, Error, FileSequence, FileTree, Item, ItemKind, ListedFile, Location, Result,
@@ -17,7 +19,11 @@ use crate::{
 pub(super) struct Candidate {
     pub(super) name: String,
     pub(super) len: u64,
-    pub(super) decision: FileDecision,
+    decision: FileDecision,
+    /// Whether the caller has decided, which no rule changes.
+    is_chosen: bool,
+    /// Whether the newest readable list has the file.
+    pub(super) is_listed: bool,
     /// What the file says about its origin; `None` unless it is a store file that can be read.
     pub(super) origin: Option<Origin>,
 }
@@ -26,15 +32,22 @@ pub(super) struct Candidate {
 #[derive(Debug)]
 pub(super) struct Origin {
     pub(super) kind: FileKind,
-    /// The files of this family that a compaction replaced by this one. References, links and bulk-loaded files have
-    /// none: what they replaced was in another region.
+    /// The files of this family that a compaction replaced by this one. Empty for references, links and bulk-loaded
+    /// files, whose file info comes from another region.
     pub(super) inputs: BTreeSet<String>,
     /// Whether a major compaction of this family wrote the file.
     pub(super) is_major_compaction: bool,
     pub(super) is_bulk_loaded: bool,
     /// The sequence id up to which the file has writes.
     pub(super) newest_sequence: Option<u64>,
+    /// When the HFile was begun; for references and links, that to which they lead.
+    pub(super) created: Option<Timestamp>,
+    /// Whether an engine wrote the file that can write several files in a compaction.
+    pub(super) is_one_of_several: bool,
 }
+
+/// The key of the first row of a stripe, in files of the stripe store engine.
+const STRIPE_START: &[u8] = b"STRIPE_START_KEY";
 
 impl Candidate {
     /// Reads an entry of a family's directory; `None` for a directory without the name of a store file.
@@ -67,7 +80,35 @@ impl Candidate {
             (ItemKind::Other, None) => (0, FileDecision::skipped(SkipReason::NotAFile), None),
             (ItemKind::Directory | ItemKind::DirectoryLink, None) => return Ok(None),
         };
-        Ok(Some(Self { name, len, decision, origin }))
+        Ok(Some(Self { origin, ..Self::new(name, len, decision) }))
+    }
+
+    /// Creates a file of which nothing is known but the name, the length and the decision.
+    pub(super) const fn new(name: String, len: u64, decision: FileDecision) -> Self {
+        Self { name, len, decision, is_chosen: false, is_listed: false, origin: None }
+    }
+
+    /// Decides by a rule, unless the caller has decided.
+    pub(super) fn decide(&mut self, decision: FileDecision) {
+        if !self.is_chosen {
+            self.decision = decision;
+        }
+    }
+
+    /// Decides for the caller.
+    pub(super) fn choose(&mut self, decision: FileDecision) {
+        self.decision = decision;
+        self.is_chosen = true;
+    }
+
+    /// Returns the decision so far.
+    pub(super) const fn decision(&self) -> &FileDecision {
+        &self.decision
+    }
+
+    /// Returns the file with the last decision.
+    pub(super) fn into_decided(self) -> DecidedFile {
+        DecidedFile { name: self.name, len: self.len, decision: self.decision }
     }
 
     /// Returns the origin of the file, if the list is to have it.
@@ -76,8 +117,15 @@ impl Candidate {
     }
 
     /// Returns the origin of the file, unless it is left out.
-    pub(super) fn open_origin(&self) -> Option<&Origin> {
+    pub(super) fn origin_unless_left_out(&self) -> Option<&Origin> {
         self.origin.as_ref().filter(|_| !matches!(self.decision, FileDecision::LeftOut(_)))
+    }
+}
+
+impl Origin {
+    /// Returns whether a flush or a compaction of this family wrote the file.
+    pub(super) fn is_of_family(&self) -> bool {
+        self.kind == FileKind::HFile && !self.is_bulk_loaded
     }
 }
 
@@ -103,24 +151,21 @@ fn read_store_file(
     path: PathBuf,
     len: u64,
 ) -> Result<Origin, ReadFailure> {
+    let undecided =
+        |what: &str| Err(ReadFailure::Decided(FileDecision::Undecided(what.to_owned())));
     let (file_kind, kind) = match &name {
         StoreFileName::Link(link) if len == 0 => (FileKind::Link, EntryKind::Link(link.clone())),
         _ if len == 0 => {
-            let what = "is empty: a write did not finish, or its cells are lost".to_owned();
-            return Err(ReadFailure::Decided(FileDecision::Undecided(what)));
+            return undecided("is empty: a write did not finish, or its cells are lost");
         }
         StoreFileName::Link(_) => {
-            let what = "has the name of a link, which has no bytes, and has bytes".to_owned();
-            return Err(ReadFailure::Decided(FileDecision::Undecided(what)));
+            return undecided("has the name of a link, which has no bytes, and has bytes");
         }
         StoreFileName::Reference(reference) => {
             let name = reference.clone();
             (FileKind::Reference, EntryKind::Reference { name, stored: None })
         }
-        StoreFileName::HFile(_) | StoreFileName::Mob(_) => {
-            let location = Location { path, half: None };
-            return Ok(read_origin(tree, &name, &location, FileKind::HFile)?);
-        }
+        StoreFileName::HFile(_) | StoreFileName::Mob(_) => (FileKind::HFile, EntryKind::HFile),
     };
     let location = ListedFile { path, len, kind }.locate(tree)?;
     Ok(read_origin(tree, &name, &location, file_kind)?)
@@ -136,15 +181,21 @@ fn read_origin(
     let shown = FileName::new(location.path.display().to_string());
     let reader = StoreFileReader::open(tree, location, shown, ReaderOptions::default())?;
     let info = reader.whole().file_info();
-    let sequence = FileSequence::of(Some(name), &reader);
-    // A job that writes files for bulk loads sets the flag of major compactions, too.
-    let is_of_family = kind == FileKind::HFile && !sequence.is_bulk_loaded;
-    let inputs = info.compaction_inputs().filter(|_| is_of_family);
-    Ok(Origin {
+    let FileSequence { newest, is_bulk_loaded, .. } = FileSequence::of(Some(name), &reader);
+    let mut origin = Origin {
         kind,
-        inputs: inputs.into_iter().flatten().collect(),
-        is_major_compaction: is_of_family && info.is_major_compaction(),
-        is_bulk_loaded: sequence.is_bulk_loaded,
-        newest_sequence: sequence.newest.map(SequenceId::get),
-    })
+        inputs: BTreeSet::new(),
+        is_major_compaction: false,
+        is_bulk_loaded,
+        newest_sequence: newest.map(SequenceId::get),
+        created: info.create_time(),
+        is_one_of_several: info.value(STRIPE_START).is_some()
+            || info.decoded(FileInfo::HISTORICAL) == Some(FileInfoValue::Flag(true)),
+    };
+    // A job that writes files for bulk loads sets the flag of major compactions, too.
+    if origin.is_of_family() {
+        origin.inputs = info.compaction_inputs().into_iter().flatten().collect();
+        origin.is_major_compaction = info.is_major_compaction();
+    }
+    Ok(origin)
 }

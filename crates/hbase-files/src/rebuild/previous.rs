@@ -1,18 +1,19 @@
 //! Compares the files of a family with the lists that it still has.
 //!
-//! | a file that is not in the newest readable list | is                                                              |
-//! |------------------------------------------------|-----------------------------------------------------------------|
-//! | while an unreadable list may be newer          | taken: the newer list may have it                               |
-//! | otherwise, and a compaction replaced it        | left out                                                        |
-//! | otherwise                                      | undecided: HBase left it out, or wrote the list after a list    |
-//! |                                                | with the file was lost                                          |
+//! | the newest readable list lacks a file, and                      | the file is                                       |
+//! |-----------------------------------------------------------------|---------------------------------------------------|
+//! | an unreadable list may be newer, and the file is newer than the | taken: the unreadable list may have it            |
+//! | readable list, or nothing tells                                 |                                                   |
+//! | a compaction replaced it                                        | left out                                          |
+//! | otherwise                                                       | undecided: HBase left it out, or wrote the list   |
+//! |                                                                 | after a list with the file was lost               |
 //!
 //! A file that the list has, and that is not there, is undecided, unless a compaction explains it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::candidate::Candidate;
+use super::candidate::{Candidate, Origin};
 use super::decision::{FileDecision, FileKind};
 use super::replaced::replaced_files;
 use crate::table::tracker::{PreviousLists, TrackedFiles};
@@ -21,43 +22,54 @@ use crate::{Error, FileTree, Result};
 /// Marks files as undecided that the newest list lacks, or whose length differs from the list.
 pub(super) fn compare(previous: &PreviousLists, files: &mut [Candidate]) {
     let Some(list) = &previous.newest else { return };
-    if !previous.is_outdated {
-        let listed: BTreeSet<&str> = list.files.iter().map(|file| &*file.name).collect();
-        for file in files.iter_mut().filter(|file| file.decision.is_taken()) {
-            if !listed.contains(&*file.name) {
-                let list = name_of(list);
-                file.decision = FileDecision::Undecided(format!(
-                    "is not in the list {list}, which can be read: HBase left it out, or wrote {list} after another list was lost"
-                ));
-            }
+    let listed: BTreeSet<&str> = list.files.iter().map(|file| &*file.name).collect();
+    let name = name_of(list);
+    for file in &mut *files {
+        file.is_listed = listed.contains(&*file.name);
+        let Some(origin) = file.taken_origin().filter(|_| !file.is_listed) else { continue };
+        if !previous.may_be_outdated {
+            file.decide(FileDecision::Undecided(format!(
+                "is not in the list {name}, which can be read: HBase left it out, or wrote {name} after another list was lost"
+            )));
+        } else if was_written_before(origin, list) {
+            file.decide(FileDecision::Undecided(format!(
+                "was begun before the list {name}, which lacks it: a write that failed left it, or only a list has it that cannot be read"
+            )));
         }
     }
     check_lengths(list, files);
 }
 
-/// Adds the files that only the newest list has.
+/// Returns whether a flush or a compaction began the file before HBase wrote the list.
+fn was_written_before(origin: &Origin, list: &TrackedFiles) -> bool {
+    let created = origin.created.and_then(|created| u64::try_from(created.get()).ok());
+    origin.is_of_family() && created.is_some_and(|created| created < list.timestamp)
+}
+
+/// Returns the files that only the newest list has.
 ///
 /// # Errors
 ///
 /// I/O errors.
-pub(super) fn add_missing(
+pub(super) fn missing(
     previous: &PreviousLists,
     tree: &dyn FileTree,
     archive: &Path,
-    files: &mut Vec<Candidate>,
-) -> Result<()> {
-    let Some(list) = &previous.newest else { return Ok(()) };
+    files: &[Candidate],
+) -> Result<Vec<Candidate>> {
+    let Some(list) = &previous.newest else { return Ok(Vec::new()) };
     let name = name_of(list);
     let replaced = replaced_files(files);
-    let there: BTreeSet<String> = files.iter().map(|file| file.name.clone()).collect();
-    for file in list.files.iter().filter(|file| !there.contains(&file.name)) {
+    let there: BTreeSet<&str> = files.iter().map(|file| &*file.name).collect();
+    let mut missing = Vec::new();
+    for file in list.files.iter().filter(|file| !there.contains(&*file.name)) {
         let decision = if replaced.contains_key(&file.name) {
             FileDecision::LeftOut(format!(
                 "is not there: {name} has it, and a compaction has replaced it since"
             ))
-        } else if is_archived(tree, archive, &file.name)? {
+        } else if archive_has(tree, archive, &file.name)? {
             // HBase writes a list without a file before it archives that file.
-            if previous.is_outdated {
+            if previous.may_be_outdated {
                 FileDecision::LeftOut(format!(
                     "is not there: {name} has it, and HBase has archived it since"
                 ))
@@ -73,9 +85,9 @@ pub(super) fn add_missing(
         } else {
             FileDecision::Undecided(format!("is not there, and the list {name} has it"))
         };
-        files.push(Candidate { name: file.name.clone(), len: 0, decision, origin: None });
+        missing.push(Candidate::new(file.name.clone(), 0, decision));
     }
-    Ok(())
+    Ok(missing)
 }
 
 /// Marks files as undecided whose length differs from the list.
@@ -91,7 +103,7 @@ fn check_lengths(list: &TrackedFiles, files: &mut [Candidate]) {
         if has_bytes && file.len != expected {
             let why =
                 format!("has {} bytes, but {expected} in the list {}", file.len, name_of(list));
-            file.decision = FileDecision::Undecided(why);
+            file.decide(FileDecision::Undecided(why));
         }
     }
 }
@@ -101,7 +113,7 @@ fn name_of(list: &TrackedFiles) -> String {
     list.path.file_name().unwrap_or_default().display().to_string()
 }
 
-fn is_archived(tree: &dyn FileTree, archive: &Path, name: &str) -> Result<bool> {
+fn archive_has(tree: &dyn FileTree, archive: &Path, name: &str) -> Result<bool> {
     let path = archive.join(name);
     Ok(tree.find(&path).map_err(Error::io(&path, "find it"))?.is_some())
 }

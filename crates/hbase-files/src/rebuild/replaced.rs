@@ -4,27 +4,39 @@
 //! these files when it opens the family. Files can stay in the directory after their removal from the list, and
 //! a compaction that failed at its end can leave a complete file that never was in the list.
 //!
-//! | a file is left out if                                        | because                                       |
-//! |--------------------------------------------------------------|-----------------------------------------------|
-//! | another file names it as an input                            | that file has its cells                       |
-//! | another file has all its inputs, and more                    | its compaction failed, and was repeated later |
-//! | its sequence id is not above that of a major compaction of   | that one had all files of its time as inputs, |
-//! | this region, unless it is bulk-loaded                        | and dropped deleted cells with their markers  |
+//! | a file is left out if                                       | because                                         |
+//! |-------------------------------------------------------------|-------------------------------------------------|
+//! | another file names it as an input                           | that file has its cells                         |
+//! | another file was compacted from all its inputs, and more    | its compaction failed, and was repeated later   |
+//! | its sequence id is not above that of a major compaction of  | a major compaction reads all files up to its    |
+//! | this region                                                 | sequence id, and drops delete markers           |
 //!
-//! A bulk-loaded file replaces nothing, whatever its file info says, and neither does a reference or a link.
+//! A bulk-loaded file, a reference and a link replace nothing, whatever their file info says: it comes from another
+//! region. The third rule leaves these files alone, or undecided:
 //!
-//! These rules hold for the default engine, which writes one file for each compaction. With another one, such as
-//! stripes, cells of an input can be in a file that is lost, so that the caller has to decide.
+//! | a file up to the sequence id of a major compaction | is       | because                                                |
+//! |----------------------------------------------------|----------|--------------------------------------------------------|
+//! | that the newest list has, and no list may be newer | taken    | HBase reads it                                         |
+//! | of the same compaction: with the same inputs       | taken    | each can have a part of the cells                      |
+//! | bulk-loaded, with the same sequence id             | taken    | a bulk load can get the id of the flush before it      |
+//! | bulk-loaded, with a lower one                      | undecided | the compaction should have had it as an input         |
+//! | begun after the major compaction                   | undecided | HBase gives out sequence ids again if it opens a      |
+//! |                                                    |          | region whose list is gone                              |
+//!
+//! These rules hold for the default engine, which writes one file for each compaction. Other engines, such as
+//! stripes, write several. One of them may be lost, so that the caller has to decide.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::candidate::Candidate;
+use super::candidate::{Candidate, Origin};
 use super::decision::FileDecision;
 
-/// The rules of a family, by the engine that compacts its files.
+/// The rules of a family.
 pub(super) struct CompactionRules {
-    /// The engine, unless it is the default one.
+    /// The engine that compacts the files, unless it is the default one.
     pub(super) other_engine: Option<String>,
+    /// Whether HBase wrote no list after the newest readable one.
+    pub(super) is_list_current: bool,
 }
 
 impl CompactionRules {
@@ -32,19 +44,73 @@ impl CompactionRules {
     pub(super) fn apply(&self, files: &mut [Candidate]) {
         self.apply_decisions(files, &named_inputs(files));
         self.apply_decisions(files, &repeated_compactions(files));
-        self.apply_decisions(files, &older_than_major_compaction(files));
+        self.apply_decisions(files, &self.older_than_major_compaction(files));
     }
 
     fn apply_decisions(&self, files: &mut [Candidate], decided: &BTreeMap<String, FileDecision>) {
         for file in files {
             let Some(decision) = decided.get(&file.name) else { continue };
-            file.decision = match (decision, &self.other_engine) {
+            file.decide(match (decision, &self.other_engine) {
                 (FileDecision::LeftOut(why), Some(engine)) => FileDecision::Undecided(format!(
                     "{why}; but {engine} may have written other files with its cells"
                 )),
                 _ => decision.clone(),
-            };
+            });
         }
+    }
+
+    /// Returns the decisions about files that a major compaction must have had as inputs, by their sequence ids.
+    fn older_than_major_compaction(&self, files: &[Candidate]) -> BTreeMap<String, FileDecision> {
+        let major = files.iter().filter_map(|file| {
+            let origin = file.taken_origin().filter(|origin| origin.is_major_compaction)?;
+            Some(MajorCompaction { file: &file.name, up_to: origin.newest_sequence?, origin })
+        });
+        let Some(major) = major.max_by_key(|major| (major.up_to, major.origin.created)) else {
+            return BTreeMap::new();
+        };
+        let others = files
+            .iter()
+            .filter(|file| file.name != major.file && !(file.is_listed && self.is_list_current));
+        others.filter_map(|file| Some((file.name.clone(), major.decision(file)?))).collect()
+    }
+}
+
+/// The file of a major compaction.
+struct MajorCompaction<'f> {
+    file: &'f str,
+    /// The sequence id of the newest write in it.
+    up_to: u64,
+    origin: &'f Origin,
+}
+
+impl MajorCompaction<'_> {
+    /// Returns the decision about another file; `None` if the compaction tells nothing about it.
+    fn decision(&self, file: &Candidate) -> Option<FileDecision> {
+        let Self { file: major, up_to, origin: by } = self;
+        let origin = file.origin_unless_left_out()?;
+        let newest = origin.newest_sequence.filter(|newest| newest <= up_to)?;
+        let compaction = format!("a major compaction of all files up to sequence id {up_to}");
+        if origin.is_bulk_loaded {
+            return (newest < *up_to).then(|| {
+                FileDecision::Undecided(format!(
+                    "was bulk-loaded with sequence id {newest}, but {major} is of {compaction}, and does not name it as an input"
+                ))
+            });
+        }
+        let is_same_compaction =
+            origin.is_major_compaction && newest == *up_to && origin.inputs == by.inputs;
+        if is_same_compaction {
+            return None;
+        }
+        Some(if origin.is_of_family() && origin.created > by.created {
+            FileDecision::Undecided(format!(
+                "was begun after {major}, {compaction}, and ends at {newest}: HBase gave out sequence ids again, or their servers' clocks differ"
+            ))
+        } else {
+            FileDecision::LeftOut(format!(
+                "{major} replaced it: {compaction}; this file ends at {newest}"
+            ))
+        })
     }
 }
 
@@ -54,7 +120,7 @@ impl CompactionRules {
 /// Files that name each other replace nothing: their cells would be in no file of the list.
 pub(super) fn replaced_files(files: &[Candidate]) -> BTreeMap<String, String> {
     let known: BTreeMap<&str, &Candidate> = files.iter().map(|file| (&*file.name, file)).collect();
-    let taken = || files.iter().filter(|file| file.decision.is_taken());
+    let taken = || files.iter().filter(|file| file.decision().is_taken());
     let named: BTreeSet<&String> = taken().flat_map(inputs).collect();
     let mut replaced = BTreeMap::new();
     let mut pending: Vec<&Candidate> = taken().filter(|file| !named.contains(&file.name)).collect();
@@ -81,7 +147,7 @@ fn named_inputs(files: &[Candidate]) -> BTreeMap<String, FileDecision> {
         (input, FileDecision::LeftOut(why))
     });
     let mut decided: BTreeMap<String, FileDecision> = replaced.collect();
-    let taken = || files.iter().filter(|file| file.decision.is_taken());
+    let taken = || files.iter().filter(|file| file.decision().is_taken());
     for name in taken().flat_map(inputs) {
         let why = "compacted files name each other as inputs".to_owned();
         decided.entry(name.clone()).or_insert(FileDecision::Undecided(why));
@@ -91,11 +157,11 @@ fn named_inputs(files: &[Candidate]) -> BTreeMap<String, FileDecision> {
 
 /// Returns the decisions about files whose inputs are also those of another file, which is taken.
 ///
-/// Files with the same inputs can all count: they have the same cells, or each has a part.
+/// Files with equal inputs are all kept: they are repeats, or each has a part of the cells.
 fn repeated_compactions(files: &[Candidate]) -> BTreeMap<String, FileDecision> {
     let mut decided = BTreeMap::new();
     for file in files {
-        let Some(origin) = file.open_origin() else { continue };
+        let Some(origin) = file.origin_unless_left_out() else { continue };
         for other in files {
             let Some(by) = other.taken_origin() else { continue };
             if by.inputs == origin.inputs || by.inputs.is_disjoint(&origin.inputs) {
@@ -110,7 +176,7 @@ fn repeated_compactions(files: &[Candidate]) -> BTreeMap<String, FileDecision> {
                 continue;
             } else {
                 FileDecision::Undecided(format!(
-                    "{} is of a compaction with some of the same inputs: only one of the two was in a list",
+                    "{} is of a compaction with some of the same inputs: one of the two failed, and was in no list",
                     other.name
                 ))
             };
@@ -123,34 +189,10 @@ fn repeated_compactions(files: &[Candidate]) -> BTreeMap<String, FileDecision> {
     decided
 }
 
-/// Returns the decisions about files that a major compaction must have had as inputs, by their sequence ids.
-fn older_than_major_compaction(files: &[Candidate]) -> BTreeMap<String, FileDecision> {
-    let major = files.iter().filter_map(|file| {
-        let origin = file.taken_origin().filter(|origin| origin.is_major_compaction)?;
-        Some((origin.newest_sequence?, &*file.name))
-    });
-    let Some((up_to, major)) = major.max() else { return BTreeMap::new() };
-    let mut decided = BTreeMap::new();
-    for file in files.iter().filter(|file| file.name != major) {
-        let Some(origin) = file.open_origin() else { continue };
-        let Some(newest) = origin.newest_sequence.filter(|newest| *newest <= up_to) else {
-            continue;
-        };
-        // Two files of one compaction have the same sequence id and the same inputs.
-        let is_its_twin = origin.is_major_compaction && newest == up_to;
-        if !origin.is_bulk_loaded && !is_its_twin {
-            let why = format!(
-                "{major} replaced it: a major compaction of all files up to sequence id {up_to}; this file ends at {newest}"
-            );
-            decided.insert(file.name.clone(), FileDecision::LeftOut(why));
-        }
-    }
-    decided
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::candidate::Origin;
+    use sstable::Timestamp;
+
     use super::super::decision::FileKind;
     use super::*;
 
@@ -161,18 +203,17 @@ mod tests {
             is_major_compaction: false,
             is_bulk_loaded: false,
             newest_sequence: Some(newest),
+            created: None,
+            is_one_of_several: false,
         };
-        Candidate {
-            name: name.to_owned(),
-            len: 1,
-            decision: FileDecision::Taken(origin.kind),
-            origin: Some(origin),
-        }
+        let decision = FileDecision::Taken(origin.kind);
+        let mut file = Candidate::new(name.to_owned(), 1, decision);
+        file.origin = Some(origin);
+        file
     }
 
     fn reference(mut file: Candidate) -> Candidate {
         file.origin.as_mut().expect("readable").kind = FileKind::Reference;
-        file.decision = FileDecision::Taken(FileKind::Reference);
         file
     }
 
@@ -189,8 +230,9 @@ mod tests {
     /// Returns the files with a mark: `+` taken, `-` left out, `?` undecided.
     fn decide(files: Vec<Candidate>, other_engine: Option<&str>) -> String {
         let mut files = files;
-        CompactionRules { other_engine: other_engine.map(str::to_owned) }.apply(&mut files);
-        let mark = |file: &Candidate| match file.decision {
+        let other_engine = other_engine.map(str::to_owned);
+        CompactionRules { other_engine, is_list_current: true }.apply(&mut files);
+        let mark = |file: &Candidate| match file.decision() {
             FileDecision::Taken(_) => '+',
             FileDecision::LeftOut(_) => '-',
             FileDecision::Undecided(_) => '?',
@@ -268,9 +310,10 @@ mod tests {
             file("b", 5, &[]),
             file("c", 6, &[]),
             bulk_loaded(file("d", 3, &[])),
+            bulk_loaded(file("e", 5, &[])),
             major(file("m", 5, &["gone"])),
         ];
-        assert_eq!(decide(files, None), "-a -b +c +d +m");
+        assert_eq!(decide(files, None), "-a -b +c ?d +e +m");
         // Two files of the same compaction, and an older one.
         let files = vec![
             major(file("l", 3, &["x"])),
@@ -278,5 +321,33 @@ mod tests {
             major(file("n", 5, &["y"])),
         ];
         assert_eq!(decide(files, None), "-l +m +n");
+    }
+    fn begun(mut file: Candidate, time: i64) -> Candidate {
+        file.origin.as_mut().expect("an HFile").created = Some(Timestamp::new(time));
+        file
+    }
+
+    /// HBase gives out sequence ids from those of the files that it finds, so again if a list is gone.
+    #[test]
+    fn a_major_compaction_did_not_replace_what_was_written_after_it() {
+        let files = vec![
+            begun(file("a", 4, &[]), 9),
+            begun(file("b", 4, &[]), 11),
+            file("c", 4, &[]),
+            begun(reference(file("x.parent", 4, &[])), 11),
+            begun(major(file("m", 5, &["gone"])), 10),
+        ];
+        assert_eq!(decide(files, None), "-a ?b -c -x.parent +m");
+        // The later of two with the same sequence id, one of which was an input over a compaction that is gone.
+        let files = vec![
+            begun(major(file("m", 5, &["a"])), 10),
+            begun(major(file("n", 5, &["l"])), 9),
+            begun(major(file("o", 5, &["a"])), 9),
+        ];
+        assert_eq!(decide(files, None), "+m -n +o");
+        let mut listed = begun(file("a", 4, &[]), 9);
+        listed.is_listed = true;
+        let files = vec![listed, begun(major(file("m", 5, &["gone"])), 10)];
+        assert_eq!(decide(files, None), "+a +m");
     }
 }

@@ -77,15 +77,20 @@ impl ListRebuild {
         Self { now, leave_out: BTreeSet::new(), take: BTreeSet::new() }
     }
 
-    /// Leaves out a file, whatever it is: `REGION/FAMILY/FILE`. Default: none.
+    /// Leaves out a file, whatever it is: `REGION/FAMILY/FILE`. Default: none. Of this and [`take`](Self::take), the
+    /// last call counts.
     pub fn leave_out(mut self, file: impl Into<PathBuf>) -> Self {
-        self.leave_out.insert(file.into());
+        let file = file.into();
+        self.take.remove(&file);
+        self.leave_out.insert(file);
         self
     }
 
     /// Lists a readable file even if it would be left out or is undecided: `REGION/FAMILY/FILE`. Default: none.
     pub fn take(mut self, file: impl Into<PathBuf>) -> Self {
-        self.take.insert(file.into());
+        let file = file.into();
+        self.leave_out.remove(&file);
+        self.take.insert(file);
         self
     }
 
@@ -96,9 +101,12 @@ impl ListRebuild {
     ///
     /// # Errors
     ///
-    /// As [`RootDirectory::table`], and [`Error::NotFound`] if the table has no file-based store file
-    /// tracker, or a file that the caller has decided about is not there, or cannot be read and so not be taken; [`Error::Unsupported`] if a newer
-    /// version of HBase wrote a list; [`Error::Io`].
+    /// As [`RootDirectory::table`], and:
+    ///
+    /// * [`Error::NotFound`] if the table has no file-based store file tracker, if a file about which the caller has
+    ///   decided is not there, or if one to take cannot be read;
+    /// * [`Error::Unsupported`] if a newer version of HBase wrote a list;
+    /// * [`Error::Io`].
     pub fn lists(&self, root: &RootDirectory, name: &TableName) -> Result<RebuiltLists> {
         let table = root.table(name)?;
         let tree = &**table.tree();
@@ -164,42 +172,41 @@ impl ListRebuild {
         }
         files.sort_by(|one, other| one.name.cmp(&other.name));
         let of_family = Path::new(region.as_str()).join(family);
-        let is_chosen =
-            |chosen: &BTreeSet<PathBuf>, name: &str| chosen.contains(&of_family.join(name));
-        let leave_out = |files: &mut [Candidate]| {
-            for file in files.iter_mut().filter(|file| is_chosen(&self.leave_out, &file.name)) {
-                file.decision = FileDecision::LeftOut("left out by the caller".to_owned());
-            }
-        };
-        leave_out(&mut files);
-        let take = |files: &mut [Candidate]| {
-            for file in files.iter_mut().filter(|file| is_chosen(&self.take, &file.name)) {
-                let origin = file.origin.as_ref().ok_or_else(|| cannot_take(&of_family, file))?;
-                file.decision = FileDecision::Taken(origin.kind);
-            }
-            Ok::<_, Error>(())
-        };
+        self.choose(&of_family, &mut files)?;
         let previous = TrackedFiles::read_previous(tree, path)?;
         previous::compare(&previous, &mut files);
-        // A compacted file that the caller takes replaces its inputs.
-        take(&mut files)?;
-        let other_engine = other_store_engine(&table.schema, family.as_bytes());
-        CompactionRules { other_engine }.apply(&mut files);
         let archive = table_in(&table.root, "archive/data", &table.name).join(&of_family);
-        previous::add_missing(&previous, tree, &archive, &mut files)?;
-        let is_listed = |name: &str| {
-            let list = previous.newest.iter().flat_map(|list| &list.files);
-            list.into_iter().any(|file| file.name == name)
-        };
-        bulk_loaded::apply(tree, path, &archive, is_listed, &mut files)?;
-        // Once more: the rules may have left out a file that is to be taken, and the list may have added one.
-        leave_out(&mut files);
-        take(&mut files)?;
+        bulk_loaded::apply(tree, path, &archive, &mut files)?;
+        let other_engine = other_store_engine(&table.schema, family.as_bytes());
+        let is_one_of_several =
+            |file: &Candidate| file.origin.as_ref().is_some_and(|origin| origin.is_one_of_several);
+        let by_files = || files.iter().any(is_one_of_several).then(|| OTHER_ENGINE.to_owned());
+        let other_engine = other_engine.or_else(by_files);
+        let is_list_current = !previous.may_be_outdated;
+        CompactionRules { other_engine, is_list_current }.apply(&mut files);
+        let mut missing = previous::missing(&previous, tree, &archive, &files)?;
+        self.choose(&of_family, &mut missing)?;
+        files.append(&mut missing);
         named_files.extend(files.iter().flat_map(|file| {
             let inputs = file.origin.iter().flat_map(|origin| origin.inputs.iter().cloned());
             inputs.chain([file.name.clone()])
         }));
         Ok(self.finish(place, files, previous))
+    }
+
+    /// Decides about the files that the caller has named.
+    fn choose(&self, of_family: &Path, files: &mut [Candidate]) -> Result<()> {
+        for file in files {
+            let path = of_family.join(&file.name);
+            if self.leave_out.contains(&path) {
+                file.choose(FileDecision::LeftOut("left out by the caller".to_owned()));
+            } else if self.take.contains(&path) {
+                let kind = file.origin.as_ref().map(|origin| origin.kind);
+                let kind = kind.ok_or_else(|| cannot_take(of_family, file))?;
+                file.choose(FileDecision::Taken(kind));
+            }
+        }
+        Ok(())
     }
 
     fn finish(
@@ -209,10 +216,7 @@ impl ListRebuild {
         previous: PreviousLists,
     ) -> RebuiltList {
         let later = |time: u64| self.now.max(time.saturating_add(1));
-        let mut files: Vec<DecidedFile> = files
-            .into_iter()
-            .map(|Candidate { name, len, decision, .. }| DecidedFile { name, len, decision })
-            .collect();
+        let mut files: Vec<DecidedFile> = files.into_iter().map(Candidate::into_decided).collect();
         files.sort_by(|one, other| one.name.cmp(&other.name));
         let name_time = (previous.name_time_max > 0).then(|| later(previous.name_time_max));
         RebuiltList {
@@ -270,6 +274,9 @@ impl RebuiltList {
     }
 }
 
+/// What is said of the engine of a family if only its files tell that it is not the default one.
+const OTHER_ENGINE: &str = "the engine that wrote these files";
+
 /// A family of a region.
 struct FamilyPlace<'t> {
     table: &'t Table,
@@ -280,7 +287,7 @@ struct FamilyPlace<'t> {
 
 /// The error for a file to take that cannot be read.
 fn cannot_take(of_family: &Path, file: &Candidate) -> Error {
-    let why = match &file.decision {
+    let why = match file.decision() {
         FileDecision::LeftOut(why) | FileDecision::Undecided(why) => why,
         FileDecision::Taken(_) => "it cannot be read",
     };

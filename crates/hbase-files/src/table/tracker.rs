@@ -60,7 +60,7 @@ pub(crate) struct PreviousLists {
     /// The tracker files that cannot be read, and why.
     pub(crate) unreadable: Vec<Warning>,
     /// Whether one that cannot be read may be newer than [`newest`](Self::newest), by its name.
-    pub(crate) is_outdated: bool,
+    pub(crate) may_be_outdated: bool,
     /// The greatest timestamp of a list.
     pub(crate) timestamp_max: u64,
     /// The greatest time in the name of a tracker file; zero if none has one.
@@ -194,7 +194,7 @@ impl TrackedFiles {
             unreadable_time = unreadable_time.max(Some(time));
             previous.unreadable.push(Warning::new(path, what));
         }
-        previous.is_outdated = unreadable_time >= newest.map(|(time, _)| time);
+        previous.may_be_outdated = unreadable_time >= newest.map(|(time, _)| time);
         Ok(previous)
     }
 

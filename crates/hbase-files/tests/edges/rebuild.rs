@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use hbase_files::rebuild::{FileDecision, ListRebuild, RebuiltList, RebuiltLists};
 use hbase_files::{Error, LocalTree, RootDirectory, TableScan, TrackedFiles};
-use sstable::{Half, WriterOptions};
+use sstable::{FileInfo, Half, Timestamp, WriterOptions};
 use support::directory_parts::tracker_file;
 
 use super::made::{Made, MadeRegion, field, flushed, hfile, number, put};
@@ -73,6 +73,13 @@ fn old_list(region: &MadeRegion, name: &str, time: usize, files: &[(&str, usize)
     let entries: Vec<u8> = files.iter().flat_map(entry).collect();
     let message = [number(1, time), entries, number(3, 1)].concat();
     write(region, &format!(".filelist/{name}"), &tracker_file(&message));
+}
+
+/// Returns the options of a file that a compaction of these files wrote.
+fn compacted(sequence: u64, inputs: &[usize]) -> WriterOptions {
+    let inputs: Vec<u8> =
+        inputs.iter().flat_map(|number| field(1, hfile(*number).as_bytes())).collect();
+    flushed(sequence).file_info(FileInfo::COMPACTION_EVENT, [&b"PBUF"[..], &inputs].concat())
 }
 
 #[test]
@@ -276,6 +283,89 @@ fn a_readable_newest_list_decides_and_an_older_one_only_tells_what_is_missing() 
     assert_eq!(by_files.timestamp, 4001);
 }
 
+/// A region whose list is gone opens empty, and HBase gives out its sequence ids once more.
+#[test]
+fn new_files_of_a_region_that_was_opened_without_its_list_are_not_replaced_by_an_old_major_compaction()
+ {
+    let made = tracked();
+    let region = made.region(1, "", "");
+    let at = |time| flushed(70).create_time(Timestamp::new(time));
+    region.file(&hfile(1), at(1_000), &cells());
+    region.file(
+        &hfile(2),
+        compacted(1_000, &[9]).major_compaction(true).create_time(Timestamp::new(2_000)),
+        &cells(),
+    );
+    region.file(&hfile(3), at(3_000), &cells());
+    let without = list(&made, &region);
+    let expected = [format!("-{}", hfile(1)), format!("+{}", hfile(2)), format!("?{}", hfile(3))];
+    assert_eq!(marks(&without), expected);
+    assert!(why(&without, &hfile(3)).contains("was begun after"), "{without:?}");
+    // The list that HBase has written since has the file.
+    let len = fs::metadata(region.path.join("f").join(hfile(3))).expect("there").len();
+    old_list(&region, "f1.2000", 5, &[(&hfile(3), usize::try_from(len).expect("small"))]);
+    let file = Path::new(&region.name).join("f").join(hfile(2));
+    let with = list_with(&made, &region, &ListRebuild::new(NOW).take(file));
+    let expected = [format!("-{}", hfile(1)), format!("+{}", hfile(2)), format!("+{}", hfile(3))];
+    assert_eq!(marks(&with), expected, "{with:?}");
+}
+
+#[test]
+fn a_file_that_is_older_than_a_list_without_it_is_undecided_although_a_newer_list_is_damaged() {
+    let made = tracked();
+    let region = made.region(1, "", "");
+    let at = |sequence, time| flushed(sequence).create_time(Timestamp::new(time));
+    region.file(&hfile(1), at(1, 1_000), &cells());
+    region.file(&hfile(2), at(2, 1_000), &cells());
+    region.file(&hfile(3), at(3, 3_000), &cells());
+    let len = fs::metadata(region.path.join("f").join(hfile(1))).expect("there").len();
+    old_list(&region, "f1", 2_000, &[(&hfile(1), usize::try_from(len).expect("small"))]);
+    write(&region, ".filelist/f2", b"\0\0\0\x01ab");
+    let list = list(&made, &region);
+    let expected = [format!("+{}", hfile(1)), format!("?{}", hfile(2)), format!("+{}", hfile(3))];
+    assert_eq!(marks(&list), expected);
+    assert!(why(&list, &hfile(2)).contains("begun before the list f1"), "{list:?}");
+}
+
+/// As after a bulk load of files of another cluster's region, which say of themselves what that region did.
+#[test]
+fn the_copy_of_a_loaded_file_replaces_nothing_although_it_is_of_a_major_compaction_elsewhere() {
+    let made = tracked();
+    let region = made.region(1, "", "");
+    let family = region.path.join("f");
+    region.file(&hfile(1), flushed(18), &cells());
+    region.file(&hfile(2), compacted(1_000, &[1]).major_compaction(true), &cells());
+    fs::copy(family.join(hfile(2)), family.join(format!("{}_SeqId_20_", hfile(3)))).expect("ours");
+    let list = list(&made, &region);
+    let loaded = format!("+{}_SeqId_20_", hfile(3));
+    assert_eq!(marks(&list), [format!("+{}", hfile(1)), format!("-{}", hfile(2)), loaded]);
+}
+
+#[test]
+fn files_of_stripes_are_undecided_where_one_file_of_the_default_engine_would_be_left_out() {
+    let made = tracked();
+    let region = made.region(1, "", "");
+    region.file(&hfile(1), flushed(1), &cells());
+    region.file(&hfile(2), compacted(1, &[1]), &cells());
+    assert_eq!(marks(&list(&made, &region)), [format!("-{}", hfile(1)), format!("+{}", hfile(2))]);
+    region.file(&hfile(3), flushed(2).file_info("STRIPE_START_KEY", "m"), &cells());
+    let expected = [format!("?{}", hfile(1)), format!("+{}", hfile(2)), format!("+{}", hfile(3))];
+    assert_eq!(marks(&list(&made, &region)), expected);
+}
+
+#[test]
+fn a_file_that_the_caller_leaves_out_was_still_an_input() {
+    let made = tracked();
+    let region = made.region(1, "", "");
+    region.file(&hfile(1), flushed(1), &cells());
+    region.file(&hfile(2), compacted(1, &[1]), &cells());
+    region.file(&hfile(3), compacted(1, &[2]), &cells());
+    let file = Path::new(&region.name).join("f").join(hfile(2));
+    let options = ListRebuild::new(NOW).leave_out(file);
+    let expected = [format!("-{}", hfile(1)), format!("-{}", hfile(2)), format!("+{}", hfile(3))];
+    assert_eq!(marks(&list_with(&made, &region, &options)), expected);
+}
+
 /// A server that dies before it writes the list leaves the output of a compaction beside its inputs, which still count.
 #[test]
 fn a_compaction_that_is_in_no_list_replaces_nothing_until_it_is_taken() {
@@ -284,7 +374,7 @@ fn a_compaction_that_is_in_no_list_replaces_nothing_until_it_is_taken() {
     for number in [1, 2] {
         region.file(&hfile(number), flushed(number as u64), &cells());
     }
-    region.file(&hfile(3), flushed(2).major_compaction(true), &cells());
+    region.file(&hfile(3), compacted(2, &[1, 2]).major_compaction(true), &cells());
     let len = |number| {
         let file = fs::metadata(region.path.join("f").join(hfile(number))).expect("there");
         usize::try_from(file.len()).expect("small")

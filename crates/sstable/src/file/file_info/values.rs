@@ -42,8 +42,8 @@ pub enum FileInfoValue<'a> {
 }
 
 impl FileInfo {
-    /// Returns the names of the files that a compaction replaced by this one; `None` if a flush or another program
-    /// wrote the file.
+    /// Returns the names of the files that a compaction replaced by this one; none for a file that HBase flushed,
+    /// and `None` if the file does not say it.
     ///
     /// HBase: `HStoreFile.getCompactedStoreFiles`.
     pub fn compaction_inputs(&self) -> Option<Vec<String>> {
