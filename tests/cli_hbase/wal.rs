@@ -272,6 +272,13 @@ fn a_torn_entry_that_the_next_log_has_again_is_not_lost() {
         assert!(expected.is_none_or(|expected| out.contains(expected)), "{other}: {out}");
         assert_eq!(out.contains("server"), expected.is_some(), "{other}: {out}");
     }
+    // A log without entries is between the two: the write to it failed, too.
+    let directory = tempdir().expect("a temporary directory");
+    let first = write(directory.path(), "h%2C1%2C2.100", torn);
+    write(directory.path(), "h%2C1%2C2.150", &log(&[]));
+    write(directory.path(), newer, &log(&[3, 4]));
+    shows(0, &["wal", "verify", path(&first)])
+        .has("the server wrote them again in h%2C1%2C2.200\n");
     // The key of the torn entry is cut off, so nothing tells that it is the one that the next log has.
     let (status, out) = verify(&torn[..torn.len() - 40], newer, &[3, 4]);
     assert!(status == Some(1) && out.contains("entries may be lost"), "{out}");

@@ -6,10 +6,13 @@
 //!
 //! | a file without a sequence id in its name            | because                                             |
 //! |-----------------------------------------------------|-----------------------------------------------------|
-//! | is left out if a file `NAME_SeqId_N_` has the same  | that one was loaded; its cells count with the newer |
-//! | bytes                                               | sequence id, also if a flush wrote the first file   |
-//! | is undecided otherwise, if it has no sequence id at | flushes and compactions write sequence ids; the     |
-//! | all                                                 | bulk load gave it none, failed, or the loaded copy  |
+//! | is left out if a file `NAME_SeqId_N_` has the same  | that one was loaded                                 |
+//! | bytes, and none of the two a sequence id in its     |                                                     |
+//! | file info                                           |                                                     |
+//! | is undecided if both have one                       | the file can also be of this region, and was loaded |
+//! |                                                     | into it once more                                   |
+//! | is undecided if it has none, and no file has the    | flushes and compactions write sequence ids; the     |
+//! | same bytes                                          | bulk load gave it none, failed, or the loaded copy  |
 //! |                                                     | is gone                                             |
 
 use std::path::{Path, PathBuf};
@@ -52,17 +55,21 @@ pub(super) fn apply(
                 break;
             }
         }
-        if let Some(same) = same {
-            file.decide(FileDecision::LeftOut(format!(
-                "a bulk load left it there: {} is the same file with a sequence id",
-                same.file_name().unwrap_or_default().display()
-            )));
-        } else if lacks_sequence_id {
-            file.decide(FileDecision::Undecided(
+        let same = same.map(|same| same.file_name().unwrap_or_default().display());
+        let decision = match (same, lacks_sequence_id) {
+            (Some(same), true) => FileDecision::LeftOut(format!(
+                "a bulk load left it there: {same} is the same file with a sequence id"
+            )),
+            (Some(same), false) => FileDecision::Undecided(format!(
+                "is the same file as {same}: a bulk load of files of a region left it there, or it is of this region itself"
+            )),
+            (None, true) => FileDecision::Undecided(
                 "has no sequence id: a bulk load gave it none or did not finish, or a compaction has replaced the loaded copy"
                     .to_owned(),
-            ));
-        }
+            ),
+            (None, false) => continue,
+        };
+        file.decide(decision);
     }
     Ok(())
 }

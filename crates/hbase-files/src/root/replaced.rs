@@ -3,8 +3,9 @@
 //! The new regions have references to the files of the old ones until a compaction has rewritten the
 //! cells. HBase closes a region before it makes references to its files, and assigns the new regions before it
 //! compacts them. So one reference is enough, also if the other daughter of a split is compacted already, and also
-//! if the referring region was itself replaced since. (A split that is rolled back can leave references for a
-//! moment.)
+//! if the referring region was itself replaced since. A split that is rolled back can leave references for a moment, and
+//! a split whose procedure the master has lost, until someone repairs it: only `hbase:meta` says that the old region is
+//! live then.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;

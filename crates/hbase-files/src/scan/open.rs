@@ -194,7 +194,7 @@ impl OpenFile {
 
     /// Returns whether the file has rows in a range, by its first and last row.
     ///
-    /// Those of the whole file do for a half too: a scan reads only regions that have rows of its range,
+    /// The rows of the whole file are enough for a half too: a scan reads only regions that have rows of its range,
     /// and a half ends where its region does.
     pub(super) fn has_rows_of(&self, plan: &ScanPlan, range: &RowRange) -> bool {
         range.overlaps(self.reader.whole(), plan.order)

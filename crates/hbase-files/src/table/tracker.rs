@@ -14,7 +14,7 @@
 //! of a reference that has no file of its own (3).
 //!
 //! A crash can leave a file that ends before its checksum, beside the older one: HBase passes it
-//! over. All other damage is an error, also beside a sound file: an older list is no answer. HBase:
+//! over. Any other damage is an error, even if the other file is sound, because that one may be outdated. HBase:
 //! `StoreFileListFile`.
 
 use std::cmp::Reverse;
@@ -97,7 +97,7 @@ impl TrackedFiles {
     /// The bytes of a tracker file beside its message: the length and the checksum.
     const FRAME_LEN: u64 = 8;
 
-    /// The version of the lists that HBase writes. A list of a higher version means more.
+    /// The version of the lists that HBase writes. The fields of a higher version may change the meaning.
     const VERSION: u64 = 1;
 
     /// Reads the list of a family; `None` if the family has no tracker files.

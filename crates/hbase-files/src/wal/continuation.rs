@@ -1,7 +1,7 @@
-//! A torn log after which its server went on in another one.
+//! A torn log that is not the last log of its server.
 //!
-//! A server that dies leaves its last log torn, and no acknowledged write is lost. If there is a newer log of the same
-//! server, the torn one was not the last. There are two causes, and the files tell them apart only in part:
+//! When a server dies, its last log may be torn; no acknowledged write is lost by that. If there is a newer log of the
+//! same server, the torn one was not the last. There are two causes, and the files tell them apart only in part:
 //!
 //! | cause                                                     | what is lost                              |
 //! |-----------------------------------------------------------|-------------------------------------------|
@@ -9,8 +9,8 @@
 //! | log (`AsyncFSWAL.syncFailed`)                             | that were not acknowledged again, in order |
 //! | the file or its copy was cut off later                    | the entries from there on                 |
 //!
-//! So nothing is lost for certain if the newer log begins again with the torn entry. The key of that entry
-//! tells, if it is whole and the log has no dictionaries. Otherwise entries may be lost. Sequence ids of a region that
+//! It is certain that nothing is lost only if the newer log has the torn entry again. The key of that entry tells, if it
+//! is whole and the log has no dictionaries. Otherwise entries may be lost. Sequence ids of a region that
 //! neither log has are only a hint, because a write that skips the log takes one too.
 //!
 //! The name of a log is `PREFIX.TIME`, `PREFIX.TIME.meta` or `PREFIX.TIME.syncrep`; the prefix has the server, with
@@ -31,7 +31,7 @@ use crate::FileTree;
 /// What is known of a torn log whose server went on in another one.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LogContinuation {
-    /// The next log of the server.
+    /// The next log of the server that has entries; the next one, if none has.
     pub log: PathBuf,
     /// Whether the next log has the torn entry, so that no entry is lost.
     pub is_repeated: bool,
@@ -70,7 +70,7 @@ impl LogContinuation {
         others: impl IntoIterator<Item = &'l Path>,
     ) -> Result<Option<Self>> {
         let newer = newer_logs(log, others);
-        let Some(next) = newer.first() else { return Ok(None) };
+        let Some(mut next) = newer.first() else { return Ok(None) };
         let mut reader = open(tree, log)?;
         let mut last: BTreeMap<RegionKey, u64> = BTreeMap::new();
         while let Some(entry) = next_entry(&mut reader)? {
@@ -100,6 +100,7 @@ impl LogContinuation {
             }
             // The server can have begun several logs until a write succeeded.
             if !first.is_empty() {
+                next = log;
                 break;
             }
         }

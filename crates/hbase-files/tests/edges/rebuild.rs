@@ -338,7 +338,7 @@ fn the_copy_of_a_loaded_file_replaces_nothing_although_it_is_of_a_major_compacti
     fs::copy(family.join(hfile(2)), family.join(format!("{}_SeqId_20_", hfile(3)))).expect("ours");
     let list = list(&made, &region);
     let loaded = format!("+{}_SeqId_20_", hfile(3));
-    assert_eq!(marks(&list), [format!("+{}", hfile(1)), format!("-{}", hfile(2)), loaded]);
+    assert_eq!(marks(&list), [format!("+{}", hfile(1)), format!("?{}", hfile(2)), loaded]);
 }
 
 #[test]

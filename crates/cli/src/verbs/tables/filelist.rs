@@ -50,6 +50,9 @@ impl FileList {
         if self.names.len() > 1 && !(self.leave_out.is_empty() && self.take.is_empty()) {
             refuse!("--leave-out and --take name files of one table: give one TABLE");
         }
+        if let Some(file) = self.take.iter().find(|file| self.leave_out.contains(file)) {
+            refuse!("--leave-out and --take both name {}", file.display());
+        }
         let root = self.root.open()?;
         if let Some(output) = &self.output {
             check_is_outside(output, root.path())?;
