@@ -61,7 +61,7 @@ impl Candidate {
         let undecided = |what: &str| FileDecision::Undecided(what.to_owned());
         let (len, decision, origin) = match (item.kind, parsed) {
             (ItemKind::File { len }, Some(parsed)) => {
-                let (decision, origin) = match read_store_file(tree, parsed, item.path, len) {
+                let (decision, origin) = match read_store_file(tree, &parsed, item.path, len) {
                     Ok(origin) => (FileDecision::Taken(origin.kind), Some(origin)),
                     Err(ReadFailure::Error(error)) => return Err(error),
                     Err(ReadFailure::Decided(decision)) => (decision, None),
@@ -147,13 +147,13 @@ impl From<Error> for ReadFailure {
 
 fn read_store_file(
     tree: &dyn FileTree,
-    name: StoreFileName,
+    name: &StoreFileName,
     path: PathBuf,
     len: u64,
 ) -> Result<Origin, ReadFailure> {
     let undecided =
         |what: &str| Err(ReadFailure::Decided(FileDecision::Undecided(what.to_owned())));
-    let (file_kind, kind) = match &name {
+    let (file_kind, kind) = match name {
         StoreFileName::Link(link) if len == 0 => (FileKind::Link, EntryKind::Link(link.clone())),
         _ if len == 0 => {
             return undecided("is empty: a write did not finish, or its cells are lost");
@@ -168,7 +168,7 @@ fn read_store_file(
         StoreFileName::HFile(_) | StoreFileName::Mob(_) => (FileKind::HFile, EntryKind::HFile),
     };
     let location = ListedFile { path, len, kind }.locate(tree)?;
-    Ok(read_origin(tree, &name, &location, file_kind)?)
+    Ok(read_origin(tree, name, &location, file_kind)?)
 }
 
 /// Reads the file at the location, which a reference or a link names if the store file is one.
