@@ -14,14 +14,14 @@
 //! A bulk-loaded file, a reference and a link replace nothing, whatever their file info says: it comes from another
 //! region. The third rule leaves these files alone, or undecided:
 //!
-//! | a file up to the sequence id of a major compaction | is       | because                                                |
-//! |----------------------------------------------------|----------|--------------------------------------------------------|
-//! | that the newest list has, and no list may be newer | taken    | HBase reads it                                         |
-//! | of the same compaction: with the same inputs       | taken    | each can have a part of the cells                      |
-//! | bulk-loaded, with the same sequence id             | taken    | a bulk load can get the id of the flush before it      |
-//! | bulk-loaded, with a lower one                      | undecided | the compaction should have had it as an input         |
-//! | begun after the major compaction                   | undecided | HBase gives out sequence ids again if it opens a      |
-//! |                                                    |          | region whose list is gone                              |
+//! | a file up to the sequence id of a major compaction | is        | because                                           |
+//! |----------------------------------------------------|-----------|---------------------------------------------------|
+//! | that the newest list has, and no list may be newer | taken     | HBase reads it                                    |
+//! | of the same compaction: with the same inputs       | taken     | each can have a part of the cells                 |
+//! | bulk-loaded, with the same sequence id             | taken     | a bulk load can get the id of the flush before it |
+//! | bulk-loaded, with a lower one                      | undecided | the compaction should have had it as an input     |
+//! | begun after the major compaction                   | undecided | HBase gives out sequence ids again if it opens a  |
+//! |                                                    |           | region whose list is gone                         |
 //!
 //! These rules hold for the default engine, which writes one file for each compaction. Other engines, such as
 //! stripes, write several. One of them may be lost, so that the caller has to decide.
