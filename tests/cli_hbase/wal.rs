@@ -272,6 +272,14 @@ fn a_torn_entry_that_the_next_log_has_again_is_not_lost() {
         assert!(expected.is_none_or(|expected| out.contains(expected)), "{other}: {out}");
         assert_eq!(out.contains("server"), expected.is_some(), "{other}: {out}");
     }
+    // Cut off between two entries, a log is not torn: only missing sequence ids tell.
+    let (status, out) = verify(&log(&[1, 2]), newer, &[4, 5]);
+    assert!(status == Some(1) && out.contains(": INCOMPLETE, 2 entries"), "{out}");
+    assert!(out.contains("; no entry has the sequence id 3 of t 83a2af9e"), "{out}");
+    for next in [&[3, 4][..], &[]] {
+        let (status, out) = verify(&log(&[1, 2]), newer, next);
+        assert!(status == Some(0) && out.contains(": sound, open, 2 entries"), "{out}");
+    }
     // A log without entries is between the two: the write to it failed, too.
     let directory = tempdir().expect("a temporary directory");
     let first = write(directory.path(), "h%2C1%2C2.100", torn);

@@ -143,8 +143,8 @@ impl LogCellsBuilder {
             if let Some(wal::End::Torn { offset, bytes, part }) = reader.end() {
                 let (offset, bytes, part) = (*offset, *bytes, *part);
                 builder.torn.push(TornLog { path: path.clone(), offset, bytes, part });
-                builder.warnings.extend(table.warning_of_torn(path)?);
             }
+            builder.warnings.extend(table.warning_of_continuation(path, reader.end())?);
         }
         builder.has_late_event &= is_first;
         Ok(builder)

@@ -13,7 +13,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::table::root_paths::list_if_there;
-use crate::wal::LogContinuation;
+use crate::wal::{End, LogContinuation};
 use crate::{Error, FileTree, Item, ItemKind, Result, Table, Warning};
 
 /// The directory of the logs that may have unflushed cells.
@@ -127,8 +127,15 @@ pub(crate) fn old_logs(
 }
 
 impl Table {
-    /// Returns a warning if entries of a torn log may be lost, because its server went on in another one.
-    pub(crate) fn warning_of_torn(&self, log: &Path) -> Result<Option<Warning>> {
+    /// Returns a warning if entries after the end of a log may be lost, because its server went on in another one.
+    pub(crate) fn warning_of_continuation(
+        &self,
+        log: &Path,
+        end: Option<&End>,
+    ) -> Result<Option<Warning>> {
+        if !matches!(end, Some(End::Torn { .. } | End::Open)) {
+            return Ok(None);
+        }
         let tree = &**self.tree();
         let old = self.old_logs.as_deref();
         let old = old.map_or(Ok(Vec::new()), |old| old_logs(tree, old, self.name.is_meta()))?;

@@ -284,7 +284,13 @@ impl RegionDirectories<'_> {
     ) {
         for item in items {
             let name = item.name().and_then(|name| name.parse::<StoreFileName>().ok());
-            let Some(name) = name else { continue };
+            let Some(name) = name else {
+                if self.kind != DirectoryKind::Snapshot && blocks_region(&item) {
+                    let what = "is a file without the name of a store file: HBase does not open the region until it is moved away";
+                    problems.push(Error::damaged(&item.path, what));
+                }
+                continue;
+            };
             let ItemKind::File { len } = item.kind else {
                 problems.push(self.not_a_file(&place.listed_in, item.path));
                 continue;
@@ -321,6 +327,15 @@ impl RegionDirectories<'_> {
             Ok(Some(_)) => Error::damaged(&path, format!("the {named} is not a {wanted}")),
         }
     }
+}
+
+/// Returns whether an entry that has no name of a store file keeps HBase from opening the region.
+///
+/// HBase passes over empty files, and names with `-`. HBase: `StoreFileInfo.isValid`. Hidden names are those of
+/// checksums that a local file system keeps.
+fn blocks_region(item: &Item) -> bool {
+    let is_passed_over = |name: &str| name.contains('-') || name.starts_with('.');
+    matches!(item.kind, ItemKind::File { len: 1.. }) && !item.name().is_none_or(is_passed_over)
 }
 
 /// Turns the error of a missing or damaged description into a warning, with what was done about it.

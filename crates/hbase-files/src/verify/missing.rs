@@ -1,9 +1,9 @@
 //! Looks for store files of a table that are gone, though nothing lists them.
 //!
 //! Without a store file tracker, nothing lists the files of a table. Other parts of the root directory name
-//! some of them: markers of flushes and bulk loads in the logs, and the back references of cloned tables. A
-//! file that they name, that is in none of the four data directories, and that no problem of the table names
-//! already, is lost, unless HBase's normal operation removes such a file:
+//! some of them: markers of flushes and bulk loads in the logs, those of openings for references and links, and the
+//! back references of cloned tables. A file that they name, that is in none of the four data directories, and that no
+//! problem of the table names already, is lost, unless HBase's normal operation removes such a file:
 //!
 //! | a file is not reported if                                   | because                                  |
 //! |-------------------------------------------------------------|------------------------------------------|
@@ -136,13 +136,16 @@ impl Search<'_> {
                 add_marker(history, marker, at, path);
             }
         }
-        if let Some(wal::End::Torn { offset, part, .. }) = reader.end()
-            && let Some(warning) = self.table.warning_of_torn(path)?
-        {
-            let what = format!("{part} at offset {offset} is not finished; {}", warning.what);
-            return Err(Error::damaged(path, what));
-        }
-        Ok(())
+        let Some(warning) = self.table.warning_of_continuation(path, reader.end())? else {
+            return Ok(());
+        };
+        let what = match reader.end() {
+            Some(wal::End::Torn { offset, part, .. }) => {
+                format!("{part} at offset {offset} is not finished; {}", warning.what)
+            }
+            _ => warning.what,
+        };
+        Err(Error::damaged(path, what))
     }
 
     /// Reads the back references of a family, which cloned tables have made.
@@ -197,10 +200,12 @@ impl Search<'_> {
     /// Returns whether a file is in the list of its family, or in a place where HBase looks for it, or is
     /// reported as a problem of the table.
     fn is_there(&self, region: &Region, family: &Family, name: &str) -> bool {
-        let Ok(StoreFileName::HFile(parsed)) = name.parse() else { return true };
+        if !name.parse::<StoreFileName>().is_ok_and(|name| !matches!(name, StoreFileName::Mob(_))) {
+            return true;
+        }
         let Table { root, name: table, .. } = self.table;
         let directory = String::from_utf8_lossy(&family.name);
-        let places = in_all_data(root, table, region.name(), &directory, parsed.as_str());
+        let places = in_all_data(root, table, region.name(), &directory, name);
         let is_listed = family.files.iter().any(|file| file.name.to_string() == name);
         let reported = |path: &Path| self.reported.contains(path);
         let is_reported = places
@@ -272,7 +277,19 @@ fn add_marker(history: &mut RegionHistory, marker: Marker, at: EntryTime, path: 
         }
         Marker::Open(mut files) => {
             for (family, history) in history {
-                history.add_opening(at, files.remove(family).unwrap_or_default());
+                let names = files.remove(family).unwrap_or_default();
+                // No flush or bulk load writes a reference or a link.
+                let is_pointer = |name: &&String| {
+                    matches!(name.parse(), Ok(StoreFileName::Reference(_) | StoreFileName::Link(_)))
+                };
+                for name in names.iter().filter(is_pointer) {
+                    // The file can have writes from long before the opening.
+                    let at = Some(EntryTime { sequence: 0, ..at });
+                    let how = "the region was opened with it";
+                    let origin = FileOrigin { how, source: path.to_owned(), at };
+                    history.written.entry(name.clone()).or_insert(origin);
+                }
+                history.add_opening(at, names);
             }
         }
     }

@@ -9,7 +9,10 @@
 //! | log (`AsyncFSWAL.syncFailed`)                             | that were not acknowledged again, in order |
 //! | the file or its copy was cut off later                    | the entries from there on                 |
 //!
-//! It is certain that nothing is lost only if the newer log has the torn entry again. The key of that entry tells, if it
+//! A log that was cut off between two entries is not torn, and looks as one whose server died before it closed it. Only
+//! missing sequence ids tell the two apart.
+//!
+//! It is certain that nothing is lost from a torn log only if the newer log has the torn entry again. The key of that entry tells, if it
 //! is whole and the log has no dictionaries. Otherwise entries may be lost. Sequence ids of a region that
 //! neither log has are only a hint, because a write that skips the log takes one too.
 //!
@@ -21,14 +24,15 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use sstable::FileName;
+use sstable::{Cell, FileName};
 
 use super::entry::LogEntry;
 use super::error::{Error, Result};
+use super::marker::Marker;
 use super::reader::{End, LogPart, Reader};
 use crate::FileTree;
 
-/// What is known of a torn log whose server went on in another one.
+/// What is known of a log that was not closed, although its server went on in another one.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LogContinuation {
     /// The next log of the server that has entries; the next one, if none has.
@@ -56,8 +60,9 @@ pub struct SequenceGap {
 type RegionKey = (String, String);
 
 impl LogContinuation {
-    /// Returns where the server of a torn log went on; `None` if the log is not torn, if only its trailer is, or if
-    /// none of the other logs is a newer one of the server.
+    /// Returns where the server of a log went on; `None` if the log is closed, if only its trailer is torn, or if
+    /// none of the other logs is a newer one of the server. Also `None` if the log ends without a trailer after a whole
+    /// entry, and no sequence ids are missing between the two logs.
     ///
     /// Reads the log and the next one with entries, each up to the first damage.
     ///
@@ -76,10 +81,11 @@ impl LogContinuation {
         while let Some(entry) = next_entry(&mut reader)? {
             last.insert((entry.table, entry.region), entry.sequence);
         }
-        let Some(End::Torn { part, .. }) = reader.end() else { return Ok(None) };
-        if *part == LogPart::Trailer {
-            return Ok(None);
-        }
+        let is_torn = match reader.end() {
+            Some(End::Torn { part: LogPart::Trailer, .. } | End::Closed) | None => return Ok(None),
+            Some(End::Torn { .. }) => true,
+            Some(End::Open) => false,
+        };
         let torn = reader.torn_entry();
         let mut first: BTreeMap<RegionKey, u64> = BTreeMap::new();
         let mut is_repeated = false;
@@ -96,7 +102,9 @@ impl LogContinuation {
                     torn.sequence == entry.sequence
                         && (&torn.table, &torn.region) == (&key.0, &key.1)
                 });
-                first.entry(key).or_insert(entry.sequence);
+                // A region that was opened again may have been with another server in the meantime.
+                let is_opening = || entry.cells.iter().any(is_opening);
+                first.entry(key).or_insert_with(|| if is_opening() { 0 } else { entry.sequence });
             }
             // The server can have begun several logs until a write succeeded.
             if !first.is_empty() {
@@ -111,6 +119,10 @@ impl LogContinuation {
         };
         let gaps =
             if is_repeated { Vec::new() } else { last.into_iter().filter_map(gap).collect() };
+        // A server that dies before it has closed its last log but one loses nothing.
+        if !is_torn && gaps.is_empty() {
+            return Ok(None);
+        }
         Ok(Some(Self { log: (*next).to_owned(), is_repeated, gaps }))
     }
 }
@@ -136,6 +148,10 @@ impl fmt::Display for LogContinuation {
             more => write!(f, ", and some of {more} other regions"),
         }
     }
+}
+
+fn is_opening(cell: &Cell) -> bool {
+    matches!(Marker::parse(cell), Some(Marker::Open(_)))
 }
 
 /// Returns the logs that the same server began after `log`, the oldest first.

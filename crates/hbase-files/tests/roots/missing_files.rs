@@ -20,11 +20,11 @@ fn found(root: &Path, name: &str) -> Vec<String> {
     damages.iter().map(|damage| format!("{}: {}", damage.place(), damage.what)).collect()
 }
 
-/// Returns the HFiles in the directory of a table, as `REGION/FAMILY/NAME`.
-fn hfiles(root: &Path, name: &str) -> Vec<String> {
+/// Returns the HFiles, or else the references and links, in the directory of a table, as `REGION/FAMILY/NAME`.
+fn files(root: &Path, name: &str, hfiles: bool) -> Vec<String> {
     let table = table(root, name);
     let files = table.regions.iter().flat_map(Region::files);
-    let files = files.filter(|file| matches!(file.name, StoreFileName::HFile(_)));
+    let files = files.filter(|file| matches!(file.name, StoreFileName::HFile(_)) == hfiles);
     files.map(StoreFile::short_path).collect()
 }
 
@@ -40,9 +40,14 @@ fn a_sound_table_has_no_missing_files() {
 
 /// Removes each HFile of a table in turn; returns the lines of the checks.
 fn remove_each(root: &Path, name: &str) -> Vec<(String, Vec<String>)> {
+    remove(root, name, files(root, name, true))
+}
+
+/// Removes files of a table, one at a time; returns the lines of the checks.
+fn remove(root: &Path, name: &str, files: Vec<String>) -> Vec<(String, Vec<String>)> {
     let directory = root.join("data/default").join(name);
     let mut lines = Vec::new();
-    for file in hfiles(root, name) {
+    for file in files {
         let path = directory.join(&file);
         let bytes = fs::read(&path).expect("there");
         fs::remove_file(&path).expect("ours");
@@ -74,6 +79,37 @@ fn a_file_that_a_flush_or_a_bulk_load_wrote_is_missed() {
     check_each_is_found(&removed, "a flush wrote it");
 }
 
+/// HBase reads such a family as if it had never had the file.
+#[test]
+fn a_reference_or_a_link_with_which_the_region_was_opened_is_missed() {
+    let copy = RootCopy::new();
+    for (name, expected) in [("t1", 16), ("t6", 2), ("t7", 8)] {
+        let pointers = files(&copy.path(), name, false);
+        assert_eq!(pointers.len(), expected, "{name}");
+        check_each_is_found(&remove(&copy.path(), name, pointers), "the region was opened with it");
+    }
+}
+
+#[test]
+fn a_file_without_the_name_of_a_store_file_is_a_problem_as_for_hbase() {
+    let copy = RootCopy::new();
+    let file = &files(&copy.path(), "t6", true)[0];
+    let family = copy.path().join("data/default/t6").join(file);
+    let family = family.parent().expect("a family");
+    for (name, is_problem) in [
+        ("0123456789abcdef0123456789abcdef._COPYING_", true),
+        ("0123456789ABCDEF0123456789ABCDEF", true),
+        ("notes-of-an-operator", false),
+        (".hidden", false),
+    ] {
+        fs::write(family.join(name), b"left there").expect("ours");
+        let found = found(&copy.path(), "t6");
+        let is_named = found.iter().any(|line| line.contains(name));
+        assert_eq!((is_named, found.len()), (is_problem, usize::from(is_problem)), "{found:?}");
+        fs::remove_file(family.join(name)).expect("ours");
+    }
+}
+
 #[test]
 fn a_file_to_which_a_cloned_table_has_a_link_is_missed() {
     let copy = RootCopy::new();
@@ -94,7 +130,7 @@ fn a_file_to_which_a_cloned_table_has_a_link_is_missed() {
 #[test]
 fn an_archived_file_is_not_missed() {
     let walt = RootCopy::walt();
-    for file in hfiles(&walt.path(), "walt") {
+    for file in files(&walt.path(), "walt", true) {
         let archived = walt.path().join("archive/data/default/walt").join(&file);
         fs::create_dir_all(archived.parent().expect("a family")).expect("ours");
         fs::rename(walt.path().join("data/default/walt").join(&file), archived).expect("moved");
@@ -144,7 +180,7 @@ fn the_inputs_of_a_compaction_are_not_missed_when_the_archive_is_cleaned() {
 #[test]
 fn the_inputs_of_a_compacted_file_that_cannot_be_read_are_not_missed() {
     let copy = compacted();
-    for file in hfiles(&copy.path(), "t5") {
+    for file in files(&copy.path(), "t5", true) {
         let path = copy.path().join("data/default/t5").join(file);
         let mut bytes = fs::read(&path).expect("there");
         bytes.iter_mut().rev().take(4).for_each(|byte| *byte = 0xff);
@@ -167,7 +203,7 @@ fn a_flushed_file_is_missed_beside_bulk_loaded_ones_that_no_log_names() {
     fs::remove_dir_all(copy.path().join("archive/data/default/t1")).expect("ours");
     let is_loaded = |file: &str| file.contains("_SeqId_");
     let family = |file: &str| file.rsplit_once('/').expect("a path").0.to_owned();
-    let files = hfiles(&copy.path(), "t1");
+    let files = files(&copy.path(), "t1", true);
     let loaded: Vec<&String> = files.iter().filter(|file| is_loaded(file)).collect();
     for file in &loaded {
         write_bulk_loaded(&copy.path().join("data/default/t1").join(file));
@@ -182,7 +218,7 @@ fn a_flushed_file_is_missed_beside_bulk_loaded_ones_that_no_log_names() {
 #[test]
 fn a_log_that_cannot_be_read_to_its_end_is_named_in_place_of_files() {
     let walt = RootCopy::walt();
-    let file = hfiles(&walt.path(), "walt").swap_remove(0);
+    let file = files(&walt.path(), "walt", true).swap_remove(0);
     fs::remove_file(walt.path().join("data/default/walt").join(&file)).expect("ours");
     assert_eq!(found(&walt.path(), "walt").len(), 1);
     let log = log_of(&walt.path(), "walt");
@@ -207,7 +243,7 @@ fn a_log_that_cannot_be_read_to_its_end_is_named_in_place_of_files() {
 #[test]
 fn old_logs_of_another_root_are_read() {
     let walt = RootCopy::walt();
-    let file = hfiles(&walt.path(), "walt").swap_remove(0);
+    let file = files(&walt.path(), "walt", true).swap_remove(0);
     fs::remove_file(walt.path().join("data/default/walt").join(&file)).expect("ours");
     let log = log_of(&walt.path(), "walt");
     let wal_root = walt.path().with_file_name("wal-root");
@@ -227,7 +263,7 @@ fn old_logs_of_another_root_are_read() {
 #[test]
 fn logs_among_the_old_ones_and_recovered_edits_are_read() {
     let walt = RootCopy::walt();
-    let file = hfiles(&walt.path(), "walt").swap_remove(0);
+    let file = files(&walt.path(), "walt", true).swap_remove(0);
     fs::remove_file(walt.path().join("data/default/walt").join(&file)).expect("ours");
     let log = log_of(&walt.path(), "walt");
     let region = file.split('/').next().expect("a region");
