@@ -1,14 +1,18 @@
 //! Reads Parquet files as record batches.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
 use arrow_array::RecordBatchReader;
-use arrow_schema::SchemaRef;
+use arrow_schema::{DataType, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use parquet::basic::Compression;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+use parquet::basic::{Compression, Type as PhysicalType};
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use sstable::FileName;
 
@@ -59,8 +63,10 @@ impl ParquetInput {
             let action = "open".into();
             sstable::Error::Io { file: name.clone(), action, source }
         })?;
-        let builder = ParquetRecordBatchReaderBuilder::try_new(file)
+        let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
+            .and_then(with_micros)
             .map_err(|source| Error::ReadParquet { file: name.clone(), source })?;
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
         let groups = builder.metadata().row_groups().iter().map(RowGroupMetaData::num_rows);
         let stated = builder.metadata().file_metadata().num_rows();
         if groups.clone().any(|rows| rows < 0) || groups.sum::<i64>() != stated {
@@ -112,6 +118,32 @@ impl fmt::Debug for ParquetInput {
     }
 }
 
+/// Has times of the type INT96, as Spark and Impala write them, read in microseconds, which hold the years 1 to 9999.
+///
+/// Without a stored schema they are read in nanoseconds, where times before 1677 and after 2262 become others.
+fn with_micros(metadata: ArrowReaderMetadata) -> parquet::errors::Result<ArrowReaderMetadata> {
+    let columns = metadata.parquet_schema().columns().iter();
+    let times: HashSet<&str> = columns
+        .filter(|column| column.physical_type() == PhysicalType::INT96)
+        .map(|column| column.path().parts().first().map_or("", String::as_str))
+        .collect();
+    if times.is_empty() {
+        return Ok(metadata);
+    }
+    let in_micros = |field: &FieldRef| match field.data_type() {
+        DataType::Timestamp(TimeUnit::Nanosecond, zone) if times.contains(&**field.name()) => {
+            let in_micros = DataType::Timestamp(TimeUnit::Microsecond, zone.clone());
+            Arc::new(field.as_ref().clone().with_data_type(in_micros))
+        }
+        _ => Arc::clone(field),
+    };
+    let schema = metadata.schema();
+    let fields: Fields = schema.fields().iter().map(in_micros).collect();
+    let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
+    let options = ArrowReaderOptions::new().with_schema(schema);
+    ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options)
+}
+
 /// Returns how many rows of a row group have about the bytes of a batch, on average.
 fn batch_rows(group: &RowGroupMetaData, columns: &ProjectionMask) -> usize {
     let chunks = group.columns().iter().enumerate();
@@ -150,6 +182,7 @@ fn check_compression(file: &FileName, found: Compression) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use arrow_array::TimestampMicrosecondArray;
     use sstable::{CellRef, Timestamp};
 
     use super::*;
@@ -178,6 +211,33 @@ mod tests {
         let rows = rows_of("value");
         assert!(rows.iter().all(|rows| (1..=16).contains(rows)), "{rows:?}");
         assert_eq!((rows.iter().sum::<usize>(), rows_of("row")), (100, vec![100]));
+    }
+
+    /// A time of INT96 has the nanoseconds of the day and the Julian day.
+    #[test]
+    fn times_of_spark_are_read_in_microseconds() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("times.parquet");
+        let schema = "message times { required int96 time; }";
+        let schema = Arc::new(parquet::schema::parser::parse_message_type(schema).unwrap());
+        let file = File::create(&path).unwrap();
+        let mut writer =
+            parquet::file::writer::SerializedFileWriter::new(file, schema, Arc::default()).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        // 0001-01-01, 1970-01-01 and 9999-12-31, one millisecond after midnight.
+        let days = [1_721_426, 2_440_588, 5_373_484];
+        let times = days.map(|day| parquet::data_type::Int96::from(vec![1_000_000, 0, day]));
+        column.typed::<parquet::data_type::Int96Type>().write_batch(&times, None, None).unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+        writer.close().unwrap();
+
+        let mut batches = ParquetInput::open(&path).unwrap().batches(|_| true).unwrap();
+        let batch = batches.next().unwrap().unwrap();
+        let found = batch.column(0).as_any().downcast_ref::<TimestampMicrosecondArray>().unwrap();
+        let expected = days.map(|day| (i64::from(day) - 2_440_588) * 86_400_000_000 + 1_000);
+        assert_eq!(found.values()[..], expected);
     }
 
     /// Else a file whose footer states no rows would be read as an empty one.

@@ -1,6 +1,6 @@
 //! Ends long work at a signal such as Ctrl-C.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
@@ -9,7 +9,8 @@ use transfer::{Extent, Observer, Phase};
 /// How often signals are looked for.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// The number of calls for which the clock is read once: there is a call for each cell, in less than a microsecond.
+/// The number of questions of the observer for which the clock is read once: there is one for each cell, in less than
+/// a microsecond. A phase asks less often, so that each of its questions counts.
 const CALLS_PER_TIME: u32 = 32;
 
 /// An observer that ends the work when Python has a signal whose handler raises.
@@ -34,13 +35,34 @@ impl Interrupts {
 
     /// Returns what the handler of a signal raised.
     pub(crate) fn into_raised(self) -> Option<PyErr> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).raised.take()
+        self.state().raised.take()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Phase for InterruptiblePhase {
     fn is_cancelled(&self) -> bool {
-        self.0.is_cancelled()
+        self.0.state().look()
+    }
+}
+
+impl State {
+    /// Handles signals if the interval has passed. Returns whether a handler has raised.
+    fn look(&mut self) -> bool {
+        let now = Instant::now();
+        if self.raised.is_none() && now.duration_since(self.looked) >= INTERVAL {
+            self.looked = now;
+            #[expect(
+                clippy::redundant_closure_for_method_calls,
+                reason = "the method alone is not general enough"
+            )]
+            let handled = Python::attach(|py| py.check_signals());
+            self.raised = handled.err();
+        }
+        self.raised.is_some()
     }
 }
 
@@ -50,21 +72,12 @@ impl Observer for Interrupts {
     }
 
     fn is_cancelled(&self) -> bool {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         state.calls = state.calls.wrapping_add(1);
-        if !state.calls.is_multiple_of(CALLS_PER_TIME) {
-            return state.raised.is_some();
+        if state.calls.is_multiple_of(CALLS_PER_TIME) {
+            state.look()
+        } else {
+            state.raised.is_some()
         }
-        let now = Instant::now();
-        if state.raised.is_none() && now.duration_since(state.looked) >= INTERVAL {
-            state.looked = now;
-            #[expect(
-                clippy::redundant_closure_for_method_calls,
-                reason = "the method alone is not general enough"
-            )]
-            let handled = Python::attach(|py| py.check_signals());
-            state.raised = handled.err();
-        }
-        state.raised.is_some()
     }
 }

@@ -296,7 +296,7 @@ fn ttl_seconds(text: &str) -> Option<i64> {
     if text.eq_ignore_ascii_case("FOREVER") {
         return Some(FOREVER);
     }
-    text.trim().parse().ok().filter(|seconds| *seconds >= -1)
+    text.parse::<i32>().ok().map(i64::from).filter(|seconds| *seconds >= -1)
 }
 
 /// Returns the TTL if cells expire.

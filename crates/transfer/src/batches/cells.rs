@@ -29,6 +29,9 @@ pub(crate) struct BatchContext<'a> {
     pub(crate) from_record: u64,
 }
 
+/// After how many records without cells [`BatchCells`] asks whether the work is cancelled.
+const RECORDS_PER_QUESTION: u64 = 1024;
+
 /// An iterator over the cells of record batches.
 pub(crate) struct BatchCells {
     source: BatchSource,
@@ -230,8 +233,13 @@ impl Iterator for BatchCells {
 
     /// Returns the next cell. An error ends the iteration.
     fn next(&mut self) -> Option<Self::Item> {
+        let mut records = 0_u64;
         while self.cells.is_empty() && !self.has_failed {
-            match self.read_record() {
+            // The caller asks for each cell, and these records have none.
+            records += 1;
+            let is_time = records.is_multiple_of(RECORDS_PER_QUESTION);
+            let checked = if is_time { self.source.check_cancelled() } else { Ok(()) };
+            match checked.and_then(|()| self.read_record()) {
                 Ok(true) => {}
                 Ok(false) => return None,
                 Err(error) => {

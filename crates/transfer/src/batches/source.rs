@@ -119,6 +119,18 @@ impl BatchSource {
         self.current.as_ref().map(|stream| &stream.name)
     }
 
+    /// Returns an error if the work is cancelled.
+    pub(crate) fn check_cancelled(&self) -> Result<()> {
+        match self.name() {
+            Some(name) if self.bytes.is_cancelled() => Err(Error::Io {
+                file: name.clone(),
+                action: "read record batches".into(),
+                source: io::ErrorKind::Interrupted.into(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether there are several files.
     pub(crate) const fn has_files(&self) -> bool {
         self.has_files

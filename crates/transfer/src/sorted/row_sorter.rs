@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use sstable::{Cell, Comparator, Error, escape};
 
+use super::buffer::{Buffer, CHUNK_CELLS};
 use super::order::{check_cancelled, compare};
 use crate::error::{CellProblem, Error as TransferError, Result};
 use crate::input::Input;
@@ -57,8 +58,17 @@ impl<'i> RowSorter<'i> {
             }
         }
         let order = self.order;
-        let cells = self.row.make_contiguous();
-        cells.sort_by(|one, other| compare(order, &one.as_ref(), &other.as_ref()));
+        if self.row.len() <= CHUNK_CELLS {
+            let cells = self.row.make_contiguous();
+            cells.sort_by(|one, other| compare(order, &one.as_ref(), &other.as_ref()));
+            return Ok(());
+        }
+        let mut buffer = Buffer::default();
+        self.row.drain(..).rev().for_each(|cell| buffer.push(cell));
+        for cell in buffer.into_sorted(order, self.observer)? {
+            check_cancelled(self.observer)?;
+            self.row.push_back(cell);
+        }
         Ok(())
     }
 }

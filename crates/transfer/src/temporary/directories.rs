@@ -140,14 +140,19 @@ pub struct ScratchDirectory {
 }
 
 impl ScratchDirectory {
-    /// Creates an empty directory in `parent`, or in the system's temporary directory.
+    /// Creates an empty directory in `parent`, or in the system's temporary directory, which only its owner can read.
     ///
     /// # Errors
     ///
     /// [`Error::Io`] if `parent` takes no directory.
     pub fn create(parent: Option<&Path>) -> Result<Self> {
         let parent = parent.map_or_else(std::env::temp_dir, Path::to_owned);
-        Self::with_builder(tempfile::Builder::new().prefix("hfile-"), &parent)
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("hfile-");
+        // Others must not read the cells in a shared directory.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        Self::with_builder(&builder, &parent)
     }
 
     pub(super) fn with_builder(builder: &tempfile::Builder<'_, '_>, parent: &Path) -> Result<Self> {

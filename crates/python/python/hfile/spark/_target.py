@@ -74,6 +74,14 @@ class Target:
             self._check_is_whole(move)
         lock = self._lock()
         try:
+            # A job that overwrites may have removed the files before this one had the lock.
+            for move in moves:
+                self._check_is_whole(move)
+        except BaseException:
+            _remove_file(os.path.join(self.path, COMMITTING))
+            os.close(lock)
+            raise
+        try:
             self._change(moves)
         except OSError as error:
             raise OSError(
@@ -85,9 +93,6 @@ class Target:
         # The commit is done: what cannot be removed does not make it fail.
         with contextlib.suppress(OSError):
             self._remove_job()
-            if self._overwrite:
-                for other in self._other_jobs():
-                    _remove_tree(other)
             _remove_empty(os.path.join(self.path, TEMPORARY))
 
     def abort(self) -> None:
@@ -106,7 +111,7 @@ class Target:
             try:
                 lock, is_new = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666), True
             except FileExistsError:
-                if not self._overwrite:
+                if not self._overwrite and not self._is_whole():
                     raise self._is_locked() from None
                 lock, is_new = os.open(path, os.O_CREAT | os.O_RDWR, 0o666), False
             try:
@@ -119,6 +124,8 @@ class Target:
                     _sync(self.path)
                     return lock
             except BaseException:
+                if is_new:
+                    _remove_file(path)
                 os.close(lock)
                 raise
             os.close(lock)
@@ -173,6 +180,11 @@ class Target:
         with open(os.path.join(self.path, SUCCESS), "ab") as success:
             os.fsync(success.fileno())
         _sync(self.path)
+        if self._overwrite:
+            # While this job has the lock, none of the others commits.
+            with contextlib.suppress(OSError):
+                for other in self._other_jobs():
+                    _remove_tree(other)
         _remove_file(os.path.join(self.path, COMMITTING))
         _sync(self.path)
 
@@ -181,14 +193,19 @@ class Target:
         if os.path.lexists(self.path) and not os.path.isdir(self.path):
             raise NotADirectoryError(f"{self.path} is not a directory")
         families = self._families()
-        if self._locked_by() is not None and not self._overwrite:
+        # Beside _SUCCESS, _committing is of a job that begins its commit, or that died when all was done.
+        if self._overwrite or self._is_whole():
+            return
+        if self._locked_by() is not None:
             raise self._is_locked()
-        is_whole = os.path.exists(os.path.join(self.path, SUCCESS))
-        if families and not is_whole and not self._overwrite:
+        if families:
             raise FileExistsError(
                 f"{self.path} has files without {SUCCESS}: a job ended while it committed them; remove the directory, "
                 'or use mode("overwrite"), which replaces its files'
             )
+
+    def _is_whole(self) -> bool:
+        return os.path.exists(os.path.join(self.path, SUCCESS))
 
     def _families(self) -> list[str]:
         """Returns the directories of families; refuses anything that no job makes."""
