@@ -17,6 +17,7 @@ spark_session.skip_unless_asked()
 from conftest import of_cells
 
 import hfile.spark
+from hfile.spark import _target
 from hfile.spark._options import Options
 from hfile.spark._order import WrittenRange, check_no_overlap
 from hfile.spark._sources import _paths
@@ -333,6 +334,69 @@ def test_a_job_that_ends_while_another_takes_its_lock_is_no_owner_of_it(tmp_path
     assert committing.read_text() == "one"
     assert committing.stat().st_ino == os.fstat(lock).st_ino
     os.close(lock)
+
+
+def test_an_overwrite_removes_other_jobs_only_while_none_of_them_can_commit(tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    other, one = begun(out, "other"), Target(str(out), "one", True)
+    one.begin()
+    moves = {target: [attempt(target, number, "f")] for target, number in ((one, 1), (other, 2))}
+    remove_tree, refused = _target._remove_tree, []
+
+    def commit_other(path):
+        with pytest.raises(FileExistsError, match="has _committing: the job one commits there"):
+            other.commit(moves[other])
+        refused.append(path)
+        remove_tree(path)
+
+    monkeypatch.setattr(_target, "_remove_tree", commit_other)
+    one.commit(moves[one])
+    assert refused == [str(out / "_temporary" / "other")]
+    assert files_of(out) == ["_SUCCESS", f"f/{1:032x}"]
+
+
+def test_a_job_whose_files_an_overwrite_has_removed_changes_nothing(tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    late, one = begun(out, "late"), Target(str(out), "one", True)
+    one.begin()
+    moves = {target: [attempt(target, number, "f")] for target, number in ((one, 1), (late, 2))}
+    lock = Target._lock
+
+    def lock_after_one_has_committed(target):
+        if target is late:
+            one.commit(moves[one])
+        return lock(target)
+
+    monkeypatch.setattr(Target, "_lock", lock_after_one_has_committed)
+    with pytest.raises(FileNotFoundError, match="the driver does not see it"):
+        late.commit(moves[late])
+    assert files_of(out) == ["_SUCCESS", f"f/{1:032x}"]
+
+
+def test_a_lock_that_cannot_be_written_is_not_left(tmp_path, monkeypatch):
+    def fail(*arguments):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    out = tmp_path / "out"
+    target = begun(out)
+    moves = [attempt(target, 1, "f")]
+    monkeypatch.setattr(os, "write", fail)
+    with pytest.raises(OSError, match="No space"):
+        target.commit(moves)
+    monkeypatch.undo()
+    assert not (out / "_committing").exists()
+    target.commit(moves)
+    assert files_of(out) == ["_SUCCESS", f"f/{1:032x}"]
+
+
+def test_the_mark_of_a_job_that_died_when_all_was_done_hinders_nobody(tmp_path):
+    out = tmp_path / "out"
+    first = begun(out, "first")
+    first.commit([attempt(first, 1, "f")])
+    (out / "_committing").write_text("first")
+    second = begun(out, "second")
+    second.commit([attempt(second, 2, "f")])
+    assert files_of(out) == ["_SUCCESS", f"f/{1:032x}", f"f/{2:032x}"]
 
 
 def test_without_locks_a_job_that_may_run_is_not_replaced(tmp_path, monkeypatch):

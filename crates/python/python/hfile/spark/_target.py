@@ -78,7 +78,9 @@ class Target:
             for move in moves:
                 self._check_is_whole(move)
         except BaseException:
-            _remove_file(os.path.join(self.path, COMMITTING))
+            # What another job left half done keeps its mark.
+            if self._is_whole() or not self._families():
+                _remove_file(os.path.join(self.path, COMMITTING))
             os.close(lock)
             raise
         try:
