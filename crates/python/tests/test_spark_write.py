@@ -438,6 +438,13 @@ def test_families_with_names_of_the_target_are_refused(tmp_path):
         target.commit([attempt(target, 1, "_SUCCESS")])
 
 
+def test_the_first_task_refuses_such_a_family(spark, tmp_path):
+    data = spark.createDataFrame([("a", "v")], ["id", "_SUCCESS:q"])
+    with pytest.raises(pyspark.errors.PySparkException, match="a family named _SUCCESS cannot be written"):
+        data.write.format("hbase-files").options(row="id").mode("append").save(str(tmp_path / "out"))
+    assert files_of(tmp_path / "out") == []
+
+
 def test_a_writer_warns_of_what_an_aborted_job_left(tmp_path):
     left = tmp_path / "out" / "_temporary" / "0123"
     left.mkdir(parents=True)

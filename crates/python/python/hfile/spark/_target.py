@@ -65,12 +65,16 @@ class Target:
             )
         return os.path.join(self._job, str(number))
 
+    def check_family(self, family: str) -> None:
+        """Refuses a family whose directory would have the name of a file of the target."""
+        if family in RESERVED:
+            raise ValueError(f"a family named {family} cannot be written: {self.path} has a file of that name")
+
     def commit(self, moves: list[Move]) -> None:
         """Moves the files into the directory, on the driver."""
         self._check()
         for move in moves:
-            if move.family in RESERVED:
-                raise ValueError(f"a family named {move.family} cannot be written: {self.path} has a file of that name")
+            self.check_family(move.family)
             self._check_is_whole(move)
         lock = self._lock()
         try:

@@ -68,6 +68,8 @@ class HFileWriter(DataSourceArrowWriter):
         reader = pyarrow.RecordBatchReader.from_batches(first.schema, chain([first], iterator))
         directory = self._target.attempt(number)
         written = write_hfiles(reader, directory, sort=False, **self._arguments)
+        for file in written.files:
+            self._target.check_family(file.family)
         return Attempt(str(number), task, written.files)
 
     def commit(self, messages: list[Optional[WriterCommitMessage]]) -> None:
