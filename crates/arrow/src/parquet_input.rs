@@ -118,9 +118,9 @@ impl fmt::Debug for ParquetInput {
     }
 }
 
-/// Has times of the type INT96, as Spark and Impala write them, read in microseconds, which hold the years 1 to 9999.
+/// Makes the reader return columns of the type INT96, as Spark and Impala write times, in microseconds.
 ///
-/// Without a stored schema they are read in nanoseconds, where times before 1677 and after 2262 become others.
+/// The default, nanoseconds, overflows before 1677 and after 2262. Columns within others are left as they are.
 fn with_micros(metadata: ArrowReaderMetadata) -> parquet::errors::Result<ArrowReaderMetadata> {
     let columns = metadata.parquet_schema().columns().iter();
     let times: HashSet<&str> = columns

@@ -373,6 +373,46 @@ def test_a_job_whose_files_an_overwrite_has_removed_changes_nothing(tmp_path, mo
     assert files_of(out) == ["_SUCCESS", f"f/{1:032x}"]
 
 
+def test_a_job_that_another_precedes_in_locking_its_file_leaves_the_file(tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    target = begun(out, "late")
+    committing, flock, held = out / "_committing", fcntl.flock, []
+
+    def lock_after_another_job(*arguments):
+        if not held:
+            held.append(os.open(committing, os.O_RDWR))
+            flock(held[0], fcntl.LOCK_EX)
+            committing.write_text("other")
+        flock(*arguments)
+
+    monkeypatch.setattr(fcntl, "flock", lock_after_another_job)
+    with pytest.raises(FileExistsError, match="has _committing: the job other commits there"):
+        target.commit([attempt(target, 1, "f")])
+    assert committing.read_text() == "other"
+    os.close(held[0])
+
+
+def test_a_directory_that_another_job_left_half_done_is_not_appended_to(tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    first = begun(out, "first")
+    first.commit([attempt(first, 1, "f")])
+    target = begun(out, "late")
+    lock = Target._lock
+
+    def lock_after_another_has_died(target):
+        (out / "_SUCCESS").unlink()
+        (out / "_committing").write_text("died")
+        monkeypatch.setattr(Target, "_is_whole", lambda target: True)
+        found = lock(target)
+        monkeypatch.undo()
+        return found
+
+    monkeypatch.setattr(Target, "_lock", lock_after_another_has_died)
+    with pytest.raises(FileExistsError, match="has files without _SUCCESS: a job ended"):
+        target.commit([attempt(target, 2, "f")])
+    assert (out / "_committing").exists() and not (out / "f" / f"{2:032x}").exists()
+
+
 def test_a_lock_that_cannot_be_written_is_not_left(tmp_path, monkeypatch):
     def fail(*arguments):
         raise OSError(errno.ENOSPC, "No space left on device")

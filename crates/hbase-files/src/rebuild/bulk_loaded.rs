@@ -7,8 +7,8 @@
 //! | a file without a sequence id in its name            | because                                             |
 //! |-----------------------------------------------------|-----------------------------------------------------|
 //! | is left out if a file `NAME_SeqId_N_` has the same  | that one was loaded                                 |
-//! | bytes, and none of the two a sequence id in its     |                                                     |
-//! | file info                                           |                                                     |
+//! | bytes, and neither has a sequence id in its file    |                                                     |
+//! | info                                                |                                                     |
 //! | is undecided if both have one                       | the file can also be of this region, and was loaded |
 //! |                                                     | into it once more                                   |
 //! | is undecided if it has none, and no file has the    | flushes and compactions write sequence ids; the     |

@@ -33,7 +33,7 @@ pub(super) fn compare(previous: &PreviousLists, files: &mut [Candidate]) {
             )));
         } else if was_written_before(origin, list) {
             file.decide(FileDecision::Undecided(format!(
-                "was begun before the list {name}, which lacks it: a write that failed left it, or only a list has it that cannot be read"
+                "was begun before the list {name}, which lacks it: a write that failed left it, or only an unreadable list names it"
             )));
         }
     }

@@ -10,10 +10,11 @@
 //!
 //! The root of the logs is that of the tables, unless the setting `hbase.wal.dir` is another one.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::table::root_paths::list_if_there;
-use crate::wal::{End, LogContinuation};
+use crate::wal::{self, End, LogContinuation};
 use crate::{Error, FileTree, Item, ItemKind, Result, Table, Warning};
 
 /// The directory of the logs that may have unflushed cells.
@@ -140,7 +141,13 @@ impl Table {
         let old = self.old_logs.as_deref();
         let old = old.map_or(Ok(Vec::new()), |old| old_logs(tree, old, self.name.is_meta()))?;
         let others = self.logs.iter().chain(&old).map(PathBuf::as_path);
-        let continued = LogContinuation::find(tree, log, others)?;
+        let continued = match LogContinuation::find(tree, log, others) {
+            // HBase has moved one of the logs in the meantime.
+            Err(wal::Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                return Ok(None);
+            }
+            found => found?,
+        };
         let continued = continued.filter(|continued| !continued.is_repeated);
         Ok(continued.map(|continued| Warning::new(log, continued.to_string())))
     }

@@ -285,7 +285,7 @@ impl RegionDirectories<'_> {
         for item in items {
             let name = item.name().and_then(|name| name.parse::<StoreFileName>().ok());
             let Some(name) = name else {
-                if self.kind != DirectoryKind::Snapshot && blocks_region(&item) {
+                if self.kind == DirectoryKind::Table && blocks_region(&item) {
                     let what = "is a file without the name of a store file: HBase does not open the region until it is moved away";
                     problems.push(Error::damaged(&item.path, what));
                 }

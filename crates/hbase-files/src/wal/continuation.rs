@@ -1,4 +1,4 @@
-//! A torn log that is not the last log of its server.
+//! A log that was not closed, and is not the last log of its server.
 //!
 //! When a server dies, its last log may be torn; no acknowledged write is lost by that. If there is a newer log of the
 //! same server, the torn one was not the last. There are two causes, and the files tell them apart only in part:
@@ -119,7 +119,7 @@ impl LogContinuation {
         };
         let gaps =
             if is_repeated { Vec::new() } else { last.into_iter().filter_map(gap).collect() };
-        // A server that dies before it has closed its last log but one loses nothing.
+        // Without missing ids, assume that the server died before it had closed the log: nothing is lost.
         if !is_torn && gaps.is_empty() {
             return Ok(None);
         }

@@ -108,6 +108,11 @@ fn a_file_without_the_name_of_a_store_file_is_a_problem_as_for_hbase() {
         assert_eq!((is_named, found.len()), (is_problem, usize::from(is_problem)), "{found:?}");
         fs::remove_file(family.join(name)).expect("ours");
     }
+    // HBase opens no region there.
+    let regions = copy.path().join("mobdir/data/default/t3");
+    let region = fs::read_dir(regions).expect("MOB files").next().expect("a region");
+    fs::write(region.expect("listed").path().join("m/copying"), b"left there").expect("ours");
+    assert_eq!(found(&copy.path(), "t3"), Vec::<String>::new());
 }
 
 #[test]

@@ -122,7 +122,7 @@ struct LogReport {
     markers: u64,
     closed: bool,
     torn: Option<Torn>,
-    /// The log in which the server of a log went on that was not closed.
+    /// The next log of the server, if this one was not closed.
     #[serde(skip_serializing_if = "Option::is_none")]
     continued: Option<ContinuedReport>,
     errors: Vec<Damage>,
@@ -180,8 +180,8 @@ impl LogReport {
     fn read(path: &Path, logs: &[PathBuf]) -> anyhow::Result<Self> {
         let Survey { all, end, .. } = Survey::read(path)?;
         let torn = Torn::of(&end);
-        let may_go_on = matches!(end, Ok(End::Torn { .. } | End::Open));
-        let continued = if may_go_on { ContinuedReport::of(path, logs)? } else { None };
+        let is_unclosed = matches!(end, Ok(End::Torn { .. } | End::Open));
+        let continued = if is_unclosed { ContinuedReport::of(path, logs)? } else { None };
         Ok(Self {
             schema: 1,
             file: path.display().to_string(),

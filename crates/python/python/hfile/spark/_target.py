@@ -78,22 +78,14 @@ class Target:
             self._check_is_whole(move)
         lock = self._lock()
         try:
-            # A job that overwrites may have removed the files before this one had the lock.
-            for move in moves:
-                self._check_is_whole(move)
-        except BaseException:
-            # What another job left half done keeps its mark.
-            if self._is_whole() or not self._families():
-                _remove_file(os.path.join(self.path, COMMITTING))
-            os.close(lock)
-            raise
-        try:
-            self._change(moves)
-        except OSError as error:
-            raise OSError(
-                f"{self.path}: the commit stopped after it had begun: {error}; files not yet moved are in "
-                f"{self._job}, and files that overwrite was replacing are in {os.path.join(self._job, 'old')}"
-            ) from error
+            self._check_again(moves)
+            try:
+                self._change(moves)
+            except OSError as error:
+                raise OSError(
+                    f"{self.path}: the commit stopped after it had begun: {error}; files not yet moved are in "
+                    f"{self._job}, and files that overwrite was replacing are in {os.path.join(self._job, 'old')}"
+                ) from error
         finally:
             os.close(lock)
         # The commit is done: what cannot be removed does not make it fail.
@@ -124,17 +116,38 @@ class Target:
                 self._lock_file(lock, is_new)
                 # Another job may have removed the file before this one had the lock.
                 if _is_at(lock, path):
-                    os.truncate(lock, 0)
-                    os.write(lock, self._name.encode())
-                    os.fsync(lock)
-                    _sync(self.path)
+                    self._write_name(lock, is_new)
                     return lock
             except BaseException:
-                if is_new:
-                    _remove_file(path)
                 os.close(lock)
                 raise
             os.close(lock)
+
+    def _write_name(self, lock: int, is_new: bool) -> None:
+        """Writes the name of this job into the file that it has locked."""
+        try:
+            os.truncate(lock, 0)
+            os.write(lock, self._name.encode())
+            os.fsync(lock)
+            _sync(self.path)
+        except BaseException:
+            if is_new:
+                _remove_file(os.path.join(self.path, COMMITTING))
+            raise
+
+    def _check_again(self, moves: list[Move]) -> None:
+        """Refuses to commit, without a change, if another job has changed the directory before this one had the lock."""
+        is_whole = self._is_whole() or not self._families()
+        try:
+            if not is_whole and not self._overwrite:
+                raise self._is_not_whole()
+            for move in moves:
+                self._check_is_whole(move)
+        except OSError:
+            # What the other job left half done keeps its mark.
+            if is_whole:
+                _remove_file(os.path.join(self.path, COMMITTING))
+            raise
 
     def _lock_file(self, lock: int, is_new: bool) -> None:
         """Takes the lock, which a job has while it commits."""
@@ -205,10 +218,13 @@ class Target:
         if self._locked_by() is not None:
             raise self._is_locked()
         if families:
-            raise FileExistsError(
-                f"{self.path} has files without {SUCCESS}: a job ended while it committed them; remove the directory, "
-                'or use mode("overwrite"), which replaces its files'
-            )
+            raise self._is_not_whole()
+
+    def _is_not_whole(self) -> FileExistsError:
+        return FileExistsError(
+            f"{self.path} has files without {SUCCESS}: a job ended while it committed them; remove the directory, "
+            'or use mode("overwrite"), which replaces its files'
+        )
 
     def _is_whole(self) -> bool:
         return os.path.exists(os.path.join(self.path, SUCCESS))

@@ -76,7 +76,6 @@ impl FileInfo {
     /// The time at which the file was written for bulk load. Absent in other files.
     pub const BULKLOAD_TIMESTAMP: &'static [u8] = b"BULKLOAD_TIMESTAMP";
     /// Whether the file has only historical cells, which newer cells in other files hide.
-    /// The key of the flag of a file whose cells HBase's dual-file engine took out of the file of live cells.
     pub const HISTORICAL: &'static [u8] = b"HISTORICAL";
     /// Whether minor compactions leave the file out.
     pub(crate) const EXCLUDE_FROM_MINOR_COMPACTION: &'static [u8] =
