@@ -132,6 +132,7 @@
 )]
 
 mod error;
+mod history;
 mod message;
 mod names;
 pub mod rebuild;

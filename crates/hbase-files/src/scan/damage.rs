@@ -9,7 +9,7 @@ use sstable::RowsBetween;
 use crate::table::problem_place::ProblemPlace;
 use crate::{Error, Result, Table};
 
-/// Cells that a scan left out because a file or a part of it is damaged or missing.
+/// Cells that a scan left out, or that it lacks, because a file or a part of it is damaged or missing.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct MissingCells {
     /// The encoded name of the region; empty for a log, for a MOB file that a cell refers to, and for
@@ -42,10 +42,12 @@ impl MissingCells {
 }
 
 /// The list of missing cells, shared by the cursors of a scan.
-///
-/// `None` unless the scan continues after damage.
 #[derive(Clone, Debug)]
-pub(super) struct Losses(Option<Arc<Mutex<LossList>>>);
+pub(super) struct Losses {
+    /// Whether the scan continues after damage.
+    skips_damaged: bool,
+    list: Arc<Mutex<LossList>>,
+}
 
 /// The missing cells in the order in which they were found.
 #[derive(Debug, Default)]
@@ -64,12 +66,12 @@ struct LossKey {
 
 impl Losses {
     pub(super) fn new(skip_damaged: bool) -> Self {
-        Self(skip_damaged.then(Arc::default))
+        Self { skips_damaged: skip_damaged, list: Arc::default() }
     }
 
     /// Returns whether the scan continues after damage.
     pub(super) const fn skips_damaged(&self) -> bool {
-        self.0.is_some()
+        self.skips_damaged
     }
 
     /// Adds to the list if the scan continues after damage and `error` is damage; otherwise returns
@@ -86,10 +88,9 @@ impl Losses {
         Ok(())
     }
 
-    /// Adds to the list if the scan continues after damage. Joins losses with the same [`LossKey`].
+    /// Adds to the list. Joins losses with the same [`LossKey`].
     pub(super) fn add(&self, missing: MissingCells) {
-        let Some(list) = &self.0 else { return };
-        let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
         let LossList { losses, indices } = &mut *list;
         let MissingCells { file, what, region, .. } = missing.clone();
         let key = LossKey { file, what, region };
@@ -113,7 +114,6 @@ impl Losses {
 
     /// Returns the list.
     pub(super) fn list(&self) -> Vec<MissingCells> {
-        let Some(list) = &self.0 else { return Vec::new() };
-        list.lock().unwrap_or_else(PoisonError::into_inner).losses.clone()
+        self.list.lock().unwrap_or_else(PoisonError::into_inner).losses.clone()
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use sstable::{Caching, Cell, CellRef, Comparator, KeyRef, Reader, Scanner, SequenceId};
 use store::merge::{CellCursor, MergeCursor};
 
-use super::log_events::WrittenBy;
+use crate::wal::region_events::WrittenBy;
 
 /// The unflushed cells of a store, with open runs.
 #[derive(Debug)]

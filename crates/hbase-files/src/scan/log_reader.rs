@@ -10,7 +10,7 @@
 //!
 //! * its sequence id is at most `N` of `recovered.edits/N.seqid`, which HBase writes when it opens the
 //!   region, and deletes with the region's directory, for example after a split; or
-//! * a log says that the region was opened or closed after the write: see `log_events.rs`.
+//! * a log says that the region was opened or closed after the write: see `wal/region_events.rs`.
 //!
 //! Of cells with equal keys and sequence ids, the one written last counts, as in HBase's memstore: the
 //! last of an entry, and the last of the entries in the order in which they are read. That is first the
@@ -28,19 +28,19 @@
 //!
 //! A torn log is read up to its unfinished part, as HBase does, and named in the result.
 
-use std::collections::HashMap;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use sstable::{FileName, RowsBetween, error_line};
+use sstable::{RowsBetween, error_line};
 
 use super::damage::MissingCells;
-use super::log_events::{OldLogCells, Position, RegionEvents, WrittenBy};
 use super::log_regions::RegionCellsBuilder;
 use super::log_runs::RunFile;
 use super::logs::{LogCells, TornLog};
 use super::plan::ScanPlan;
+use crate::history::{FileLoss, FileSearch};
+use crate::table::table_log::TableLog;
+use crate::wal::region_events::RegionEvents;
 use crate::{Error, Region, Result, Table, TableScan, Warning, wal};
 
 /// Collects the unflushed cells of a table while the logs are read.
@@ -55,6 +55,8 @@ struct LogCellsBuilder {
     torn: Vec<TornLog>,
     missing: Vec<MissingCells>,
     warnings: Vec<Warning>,
+    /// Whether entries after the end of a log may be lost.
+    is_cut: bool,
 }
 
 /// Checks the parameters of a scan of regions, and reads the logs if the scan needs them.
@@ -77,18 +79,21 @@ fn add_logs(plan: &mut ScanPlan, table: &Table, regions: &[Region]) -> Result<()
     }
     let known = plan.scan.unflushed.take();
     plan.logs = match known.and_then(|known| known.of(&plan.log_selection())) {
-        Some(logs) => {
-            logs.missing().iter().for_each(|missing| plan.losses.add(missing.clone()));
-            logs
-        }
+        Some(logs) => logs,
         None => Arc::new(read(table, regions, plan)?),
     };
-    plan.warnings.extend_from_slice(plan.logs.warnings());
-    let has = |old: &&OldLogCells| {
-        let mut regions = regions.iter().filter(|region| plan.includes_region(region));
-        regions.any(|region| region.name().as_str() == old.region)
+    let included = regions.iter().filter(|region| plan.includes_region(region));
+    let included: HashSet<&str> = included.map(|region| region.name().as_str()).collect();
+    let concerns_scan = |missing: &&MissingCells| {
+        let mut families = plan.families.iter();
+        let has_family = families.any(|family| family.name == missing.family);
+        missing.region.is_empty() || included.contains(&*missing.region) && has_family
     };
-    plan.old = plan.logs.old().iter().filter(has).cloned().collect();
+    let missing = plan.logs.missing().iter().filter(concerns_scan);
+    missing.for_each(|missing| plan.losses.add(missing.clone()));
+    plan.warnings.extend_from_slice(plan.logs.warnings());
+    let old = plan.logs.old().iter().filter(|old| included.contains(&*old.region));
+    plan.old = old.cloned().collect();
     Ok(())
 }
 
@@ -97,7 +102,7 @@ fn read(table: &Table, regions: &[Region], plan: &ScanPlan) -> Result<LogCells> 
     let mut builder = LogCellsBuilder::read(table, regions, plan, HashMap::new())?;
     if builder.has_late_event {
         let events = builder.regions.into_iter();
-        let events = events.map(|(name, region)| (name, region.events)).collect();
+        let events = events.map(|(name, region)| (name, region.log.events)).collect();
         builder = LogCellsBuilder::read(table, regions, plan, events)?;
     }
     Ok(builder.finish(plan))
@@ -119,33 +124,26 @@ impl LogCellsBuilder {
             let events = events.remove(&name).unwrap_or_default();
             builder.regions.insert(name, RegionCellsBuilder::new(region, plan, events)?);
         }
-        // The logs of a server follow each other in the order in which it wrote them.
-        let (mut servers, mut directory) = (0_usize, None);
-        let of_servers = table.logs.iter().map(|path| {
-            if directory != Some(path.parent()) {
-                directory = Some(path.parent());
-                servers = servers.saturating_add(1);
-            }
-            (Some(servers), path)
-        });
+        let mut search = FileSearch::new(table, regions());
         let recovered = regions().flat_map(|region| &region.recovered_edits);
-        let logs = recovered.map(|path| (None, path)).chain(of_servers);
-        for (number, (server, path)) in logs.enumerate() {
-            let log = Log { path, server, number };
-            let mut reader = match log.open(table, plan) {
+        for log in TableLog::in_order(recovered, &table.logs) {
+            let mut reader = match log.open(&*plan.tree, table.old_logs.as_deref()) {
                 Ok(reader) => reader,
                 Err(error) => {
                     builder.leave_out(plan, &log, error, None)?;
                     continue;
                 }
             };
-            builder.add_log(table, plan, &log, &mut reader)?;
+            builder.add_log(table, plan, &log, &mut reader, &mut search)?;
             if let Some(wal::End::Torn { offset, bytes, part }) = reader.end() {
-                let (offset, bytes, part) = (*offset, *bytes, *part);
-                builder.torn.push(TornLog { path: path.clone(), offset, bytes, part });
+                let (path, offset, bytes, part) = (log.path.to_owned(), *offset, *bytes, *part);
+                builder.torn.push(TornLog { path, offset, bytes, part });
             }
-            builder.warnings.extend(table.warning_of_continuation(path, reader.end())?);
+            let continued = table.warning_of_continuation(log.path, reader.end())?;
+            builder.is_cut |= continued.is_some();
+            builder.warnings.extend(continued);
         }
+        builder.add_lost_files(plan, search);
         builder.has_late_event &= is_first;
         Ok(builder)
     }
@@ -155,13 +153,17 @@ impl LogCellsBuilder {
         &mut self,
         table: &Table,
         plan: &ScanPlan,
-        log: &Log<'_>,
+        log: &TableLog<'_>,
         reader: &mut wal::Reader,
+        search: &mut FileSearch<'_>,
     ) -> Result<()> {
         let name = table.name.to_string();
         while let Some(entry) = reader.next() {
             match entry {
-                Ok(entry) if entry.table == name => self.add_entry(plan, log, &entry)?,
+                Ok(entry) if entry.table == name => {
+                    search.add_entry(&entry, log.path);
+                    self.add_entry(plan, log, &entry)?;
+                }
                 Ok(_) => {}
                 Err(error) => {
                     let skips = plan.losses.skips_damaged();
@@ -173,16 +175,16 @@ impl LogCellsBuilder {
         Ok(())
     }
 
-    fn add_entry(&mut self, plan: &ScanPlan, log: &Log<'_>, entry: &wal::LogEntry) -> Result<()> {
+    fn add_entry(
+        &mut self,
+        plan: &ScanPlan,
+        log: &TableLog<'_>,
+        entry: &wal::LogEntry,
+    ) -> Result<()> {
         let Some(region) = self.regions.get_mut(&entry.region) else { return Ok(()) };
-        let position = Position { log: log.number, offset: entry.offset };
-        let (server, time, sequence) = (log.server, entry.write_time, entry.sequence);
-        let written = WrittenBy { server, position, time, sequence };
-        if entry.is_region_event() {
-            self.has_late_event |= region.has_runs();
-            region.events.add(written);
-            return Ok(());
-        }
+        let written = log.written_by(entry);
+        region.log.add(entry, written);
+        self.has_late_event |= entry.is_region_event() && region.has_runs();
         for cell in entry.data_cells().filter(|cell| plan.can_return(cell.row())) {
             self.bytes = self.bytes.saturating_add(region.add(cell, written));
         }
@@ -215,7 +217,7 @@ impl LogCellsBuilder {
     fn leave_out(
         &mut self,
         plan: &ScanPlan,
-        log: &Log<'_>,
+        log: &TableLog<'_>,
         error: Error,
         skipped: Option<wal::SkippedBytes>,
     ) -> Result<()> {
@@ -232,56 +234,38 @@ impl LogCellsBuilder {
         Ok(())
     }
 
+    /// Adds the store files of the scan that are gone.
+    ///
+    /// A part of a log that was not read can say why a file is gone, and so can the logs that HBase would not replay.
+    fn add_lost_files(&mut self, plan: &ScanPlan, mut search: FileSearch<'_>) {
+        let is_wanted = |name: &[u8]| plan.families.iter().any(|family| family.name == name);
+        if self.is_cut || !self.missing.is_empty() || search.losses(is_wanted).is_empty() {
+            return;
+        }
+        let unread = search.read_old_logs();
+        let losses = if unread.is_empty() { search.losses(is_wanted) } else { unread };
+        self.missing.extend(losses.into_iter().map(MissingCells::from));
+    }
+
     /// Sorts the cells.
     fn finish(self, plan: &ScanPlan) -> LogCells {
-        let (mut stores, mut old) = (HashMap::new(), Vec::new());
+        let (mut stores, mut replaced, mut old) = (HashMap::new(), HashMap::new(), Vec::new());
         for (name, region) in self.regions {
             let cells = region.finish(plan.order);
             old.extend(Some(cells.old).filter(|old| old.cells > 0));
+            replaced.insert(name.clone(), cells.replaced);
             stores.insert(name, cells.stores);
         }
         old.sort_by(|one, other| one.region.cmp(&other.region));
         let Self { run_file, torn, missing, warnings, .. } = self;
-        LogCells { stores, run_file, old, torn, missing, warnings }
+        LogCells { stores, run_file, replaced, old, torn, missing, warnings }
     }
 }
 
-/// A log of the scan.
-struct Log<'p> {
-    path: &'p Path,
-    /// The number of the server's directory; `None` for recovered edits.
-    server: Option<usize>,
-    /// The number in the order in which the logs are read.
-    number: usize,
-}
-
-impl Log<'_> {
-    /// Opens the log where it was, or where HBase has moved it since.
-    fn open(&self, table: &Table, plan: &ScanPlan) -> Result<wal::Reader> {
-        let open = |path: &Path| {
-            let source = plan.tree.open(path)?;
-            Ok((source, FileName::new(path.display().to_string())))
-        };
-        let opened = open(self.path).or_else(|error: io::Error| {
-            let is_gone = error.kind() == io::ErrorKind::NotFound;
-            let moved = self.moved(table).into_iter().filter(|_| is_gone);
-            moved.map(|path| open(&path)).find_map(io::Result::ok).ok_or(error)
-        });
-        let (source, name) = opened.map_err(Error::io(self.path, "open it"))?;
-        Ok(wal::Reader::open(source, name)?)
-    }
-
-    /// Returns the places to which HBase moves the log of a server: when the server has died, and when all cells
-    /// of the log are flushed or split.
-    fn moved(&self, table: &Table) -> Vec<PathBuf> {
-        let parts = (self.server, &table.old_logs, self.path.file_name(), self.path.parent());
-        let (Some(_), Some(old), Some(name), Some(server)) = parts else { return Vec::new() };
-        let mut splitting = server.as_os_str().to_owned();
-        splitting.push("-splitting");
-        let separate = server.file_name().map(|server| old.join(server).join(name));
-        [Some(PathBuf::from(splitting).join(name)), Some(old.join(name)), separate]
-            .into_iter()
-            .flatten()
-            .collect()
+impl From<FileLoss> for MissingCells {
+    fn from(FileLoss { family, file, what, rows }: FileLoss) -> Self {
+        let (region, family) = family.unzip();
+        let region = region.map(|region| region.to_string()).unwrap_or_default();
+        Self { region, family: family.unwrap_or_default(), file, what, rows }
     }
 }

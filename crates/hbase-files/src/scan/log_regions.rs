@@ -1,22 +1,24 @@
 //! The unflushed cells of a region while the logs are read.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use sstable::{Cell, Comparator, SequenceId};
 
 use super::log_cells::sorted;
-use super::log_events::{OldLogCells, RegionEvents, WrittenBy};
 use super::log_runs::{Run, RunFile, StoreLogCells};
+use super::logs::OldLogCells;
 use super::open::open_files;
 use super::plan::ScanPlan;
+use crate::wal::region_events::{RegionEvents, WrittenBy};
+use crate::wal::region_log::RegionLog;
 use crate::{Region, Result};
 
 /// Collects the unflushed cells of a region while the logs are read.
 pub(super) struct RegionCellsBuilder {
     last_opened: Option<SequenceId>,
-    /// The openings and closings of the region that the logs record.
-    pub(super) events: RegionEvents,
+    /// The openings, closings and compactions of the region that the logs record.
+    pub(super) log: RegionLog,
     stores: HashMap<Vec<u8>, StoreLogCellsBuilder>,
     /// The bytes of the cells in memory.
     pub(super) bytes: usize,
@@ -38,6 +40,8 @@ struct StoreLogCellsBuilder {
 pub(super) struct RegionCells {
     /// By family; without stores that have none.
     pub(super) stores: HashMap<Vec<u8>, StoreLogCells>,
+    /// The files that compactions replaced, by family.
+    pub(super) replaced: HashMap<Vec<u8>, HashSet<String>>,
     /// The cells that were left out.
     pub(super) old: OldLogCells,
 }
@@ -63,7 +67,8 @@ impl RegionCellsBuilder {
             oldest: SequenceId::MAX,
             newest: SequenceId::new(0),
         };
-        Ok(Self { last_opened: region.last_opened, events, stores, bytes: 0, old })
+        let log = RegionLog::with_events(events);
+        Ok(Self { last_opened: region.last_opened, log, stores, bytes: 0, old })
     }
 
     /// Adds a cell, unless a file has it or it is older than the region's last opening or closing.
@@ -75,7 +80,7 @@ impl RegionCellsBuilder {
             return 0;
         }
         let is_old = self.last_opened.is_some_and(|opened| sequence <= opened);
-        if is_old || self.events.has_event_after(written) {
+        if is_old || self.log.events.has_event_after(written) {
             self.old.add(cell);
             return 0;
         }
@@ -87,10 +92,10 @@ impl RegionCellsBuilder {
 
     /// Drops the cells in memory that were written before the region was opened or closed.
     pub(super) fn drop_old(&mut self) {
-        let Self { events, stores, bytes: all, old, .. } = self;
+        let Self { log, stores, bytes: all, old, .. } = self;
         for store in stores.values_mut() {
             store.cells.retain(|(written, cell)| {
-                let is_old = events.has_event_after(*written);
+                let is_old = log.events.has_event_after(*written);
                 if is_old {
                     old.add(cell);
                     *all = all.saturating_sub(bytes(cell));
@@ -119,13 +124,18 @@ impl RegionCellsBuilder {
     /// Sorts the cells.
     pub(super) fn finish(mut self, order: Comparator) -> RegionCells {
         self.drop_old();
+        let replaced = |family: &Vec<u8>| {
+            let replaced = RegionLog::replaced_files(&[&self.log], family, self.last_opened);
+            (family.clone(), replaced)
+        };
+        let replaced = self.stores.keys().map(replaced).collect();
         let stores = self.stores.into_iter().filter_map(|(family, store)| {
             let StoreLogCellsBuilder { cells, runs, .. } = store;
             let cells = sorted(cells, order);
             let is_empty = cells.is_empty() && runs.is_empty();
             (!is_empty).then(|| (family, StoreLogCells { cells: Arc::new(cells), runs }))
         });
-        RegionCells { stores: stores.collect(), old: self.old }
+        RegionCells { stores: stores.collect(), replaced, old: self.old }
     }
 }
 

@@ -1,12 +1,13 @@
 //! The unflushed cells of a table, and the logs that end within an entry.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use sstable::{Cell, SequenceId};
+
 use super::damage::MissingCells;
 use super::log_cells::OpenStoreLogCells;
-use super::log_events::OldLogCells;
 use super::log_runs::{RunFile, StoreLogCells};
 use crate::{Result, Warning, wal};
 
@@ -16,6 +17,8 @@ pub(super) struct LogCells {
     /// By region and family.
     pub(super) stores: HashMap<String, HashMap<Vec<u8>, StoreLogCells>>,
     pub(super) run_file: Option<RunFile>,
+    /// The files that compactions replaced, by region and family.
+    pub(super) replaced: HashMap<String, HashMap<Vec<u8>, HashSet<String>>>,
     pub(super) old: Vec<OldLogCells>,
     pub(super) torn: Vec<TornLog>,
     pub(super) missing: Vec<MissingCells>,
@@ -37,6 +40,24 @@ pub struct TornLog {
     pub part: wal::LogPart,
 }
 
+/// Cells of logs that a scan left out: they were written before HBase last opened the region, and
+/// no store file has them.
+///
+/// After `restore_snapshot`, these are cells that the restore took back. Otherwise a flush has
+/// dropped them, as expired cells, or store files were lost. HBase itself replays them when it
+/// starts after a crash.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct OldLogCells {
+    /// The encoded name of the region.
+    pub region: String,
+    /// How many.
+    pub cells: u64,
+    /// The least of their sequence ids.
+    pub oldest: SequenceId,
+    /// The greatest of their sequence ids.
+    pub newest: SequenceId,
+}
+
 impl LogCells {
     /// Opens the unflushed cells of a store; `None` if there are none.
     pub(super) fn open_store(
@@ -52,6 +73,11 @@ impl LogCells {
             cells: Arc::clone(&store.cells),
             runs: runs.unwrap_or_default(),
         }))
+    }
+
+    /// Returns the names of the files of a family that compactions replaced.
+    pub(super) fn replaced_files(&self, region: &str, family: &[u8]) -> Option<&HashSet<String>> {
+        self.replaced.get(region)?.get(family)
     }
 
     /// Returns the number of cells.
@@ -73,7 +99,7 @@ impl LogCells {
         &self.old
     }
 
-    /// Returns the logs that were left out, because they are damaged or missing.
+    /// Returns the logs that were left out, because they are damaged or missing, and the store files that are gone.
     pub(super) fn missing(&self) -> &[MissingCells] {
         &self.missing
     }
@@ -86,5 +112,14 @@ impl LogCells {
     /// Returns the logs that end within an entry.
     pub(super) fn torn(&self) -> &[TornLog] {
         &self.torn
+    }
+}
+
+impl OldLogCells {
+    /// Counts a cell.
+    pub(super) fn add(&mut self, cell: &Cell) {
+        self.cells = self.cells.saturating_add(1);
+        self.oldest = self.oldest.min(cell.sequence_id());
+        self.newest = self.newest.max(cell.sequence_id());
     }
 }

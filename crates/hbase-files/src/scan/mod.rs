@@ -13,7 +13,7 @@
 //! `table.rs` combine them. `parallel.rs` runs parts of the table on several threads, and
 //! `batch.rs` carries their cells. `mob.rs` reads values from MOB files. `logs.rs` has the cells that
 //! were not flushed, and `log_reader.rs` reads them: `log_regions.rs` has them while they are read,
-//! `log_runs.rs` those that do not fit into memory, `log_cells.rs` iterates over both. `log_events.rs` has
+//! `log_runs.rs` those that do not fit into memory, `log_cells.rs` iterates over both. `wal/region_events.rs` has
 //! what makes them old. `damage.rs` collects what a scan leaves out because of damage.
 //! `store_file_cells.rs` and `store_cells.rs` have the cells of a single file and of a store of this project
 //! that the same parameters select. The folder `split` divides a scan into parts for other processes.
@@ -23,7 +23,6 @@ mod damage;
 mod family;
 mod file_cells;
 mod log_cells;
-mod log_events;
 mod log_reader;
 mod log_regions;
 mod log_runs;
@@ -43,8 +42,7 @@ mod table;
 mod unflushed;
 
 pub use damage::MissingCells;
-pub use log_events::OldLogCells;
-pub use logs::TornLog;
+pub use logs::{OldLogCells, TornLog};
 pub(crate) use mob::{MobValue, is_reference, mob_value};
 pub use options::{FamilyColumns, MobValues, TableScan};
 pub use split::{ScanSplit, SplitCells, SplitPlan};

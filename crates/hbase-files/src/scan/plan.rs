@@ -8,11 +8,11 @@ use store::rules::{Rules, View};
 use store::{Clock, FamilyOptions};
 
 use super::damage::{Losses, MissingCells};
-use super::log_events::OldLogCells;
-use super::logs::LogCells;
+use super::logs::{LogCells, OldLogCells};
 use super::mob::MobFiles;
 use super::row_range::RowRange;
 use super::unflushed::LogSelection;
+use crate::table::logged_compactions::LoggedCompactions;
 use crate::{Error, FileTree, MobValues, Region, Result, Table, TableScan, Warning};
 
 /// The parameters of a scan, and what is derived from them.
@@ -31,6 +31,8 @@ pub(super) struct ScanPlan {
     pub(super) old: Vec<OldLogCells>,
     /// The warnings of the table, then those of the logs.
     pub(super) warnings: Vec<Warning>,
+    /// The compactions that the logs name, for a scan that does not read them.
+    pub(super) compactions: Arc<LoggedCompactions>,
     /// The path of the table.
     pub(super) path: PathBuf,
 }
@@ -68,6 +70,7 @@ impl ScanPlan {
             logs: Arc::default(),
             old: Vec::new(),
             warnings: table.warnings.clone(),
+            compactions: Arc::clone(&table.compactions),
             path: table.path.clone(),
         })
     }

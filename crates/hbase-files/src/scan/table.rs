@@ -5,9 +5,8 @@ use std::sync::Arc;
 use sstable::{Cell, CellRef, ReadTrace};
 
 use super::damage::MissingCells;
-use super::log_events::OldLogCells;
 use super::log_reader::plan_with_logs;
-use super::logs::TornLog;
+use super::logs::{OldLogCells, TornLog};
 use super::open::OpenRegion;
 use super::parallel::ParallelCells;
 use super::plan::ScanPlan;
@@ -159,9 +158,10 @@ impl TableCells {
         &self.trace
     }
 
-    /// Returns what the scan has left out so far, because it is damaged or missing.
+    /// Returns what the scan has left out so far, because it is damaged or missing, and the store files
+    /// that are gone by the [logs](TableScan::with_logs) that it reads.
     ///
-    /// Empty unless the scan [skips](TableScan::skip_damaged) such files.
+    /// Without logs, empty unless the scan [skips](TableScan::skip_damaged) damaged files.
     pub fn missing(&self) -> Vec<MissingCells> {
         self.plan.losses.list()
     }

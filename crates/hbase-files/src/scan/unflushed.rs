@@ -6,8 +6,7 @@ use std::sync::Arc;
 use sstable::Comparator;
 
 use super::damage::MissingCells;
-use super::log_events::OldLogCells;
-use super::logs::{LogCells, TornLog};
+use super::logs::{LogCells, OldLogCells, TornLog};
 use super::row_range::RowRange;
 use crate::{Result, Warning};
 
@@ -48,7 +47,8 @@ impl UnflushedCells {
         self.logs.cell_count()
     }
 
-    /// Returns the logs that were left out, because they are damaged or missing.
+    /// Returns the logs that were left out, because they are damaged or missing, and the store files that are
+    /// gone by what the logs say.
     pub fn missing(&self) -> &[MissingCells] {
         self.logs.missing()
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::description::SnapshotDescription;
 use super::manifest::{FILE, LEN_MAX, ManifestParser, REGION_PREFIX};
 use crate::message::file::read_file;
+use crate::table::logged_compactions::LoggedCompactions;
 use crate::table::schema::TableSchema;
 use crate::table::{Region, RegionsBy, Table};
 use crate::table_reader::found::Found;
@@ -46,6 +47,8 @@ impl Snapshot {
         }
         let parts = TableRegions::by_marks(&path, &schema, regions, &mut found.problems);
         parts.check_key_ranges(&path, &mut found.problems);
+        let name = description.table.clone();
+        let compactions = LoggedCompactions::new(tree.clone(), name, Vec::new(), None);
         let table = Table {
             name: description.table.clone(),
             schema,
@@ -56,6 +59,7 @@ impl Snapshot {
             warnings: found.warnings,
             absent: Vec::new(),
             old_logs: None,
+            compactions: Arc::new(compactions),
             regions_by: RegionsBy::Snapshot,
             log_warnings: Vec::new(),
             logs: Vec::new(),

@@ -9,7 +9,8 @@
 //! | the cells of a store file                                 | `store_file_reader.rs`                 |
 //! | rows that divide a table into equal parts                 | `split_rows.rs`                        |
 //! | the statement that creates such a table                   | `create_statement.rs`                  |
-//! | the logs that may have unflushed cells                    | `log_files.rs`                         |
+//! | the logs that may have unflushed cells                    | `log_files.rs`, `table_log.rs`         |
+//! | the compactions that only the logs name                   | `logged_compactions.rs`                |
 //! | which files of a family are live                          | `tracker.rs`, `tracker_setting.rs`     |
 //! | whether an HFile belongs in its place                     | `identity_check.rs`                    |
 //! | the files, regions and rows that a problem affects        | `problem_place.rs`                     |
@@ -20,6 +21,7 @@ mod file_sequence;
 pub(crate) mod identity_check;
 mod location;
 pub(crate) mod log_files;
+pub(crate) mod logged_compactions;
 pub(crate) mod problem_place;
 pub(crate) mod region_info;
 mod regions;
@@ -28,6 +30,7 @@ pub(crate) mod schema;
 mod split_rows;
 pub(crate) mod store_file;
 mod store_file_reader;
+pub(crate) mod table_log;
 pub(crate) mod tracker;
 pub(crate) mod tracker_setting;
 

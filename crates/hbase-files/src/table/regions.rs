@@ -7,6 +7,7 @@ use std::sync::Arc;
 use sstable::{Comparator, SequenceId};
 
 use crate::table::location::find_first;
+use crate::table::logged_compactions::LoggedCompactions;
 use crate::table::root_paths::in_all_data;
 use crate::{
     Error, FileTree, MobFileName, RegionInfo, RegionName, Result, StoreFile, TableName,
@@ -48,6 +49,8 @@ pub struct Table {
     pub(crate) absent: Vec<RegionInfo>,
     /// The directory of the logs whose cells have all been flushed or split; `None` for a snapshot.
     pub(crate) old_logs: Option<PathBuf>,
+    /// The compactions that the logs name.
+    pub(crate) compactions: Arc<LoggedCompactions>,
     pub(crate) root: PathBuf,
     pub(crate) tree: Arc<dyn FileTree>,
 }

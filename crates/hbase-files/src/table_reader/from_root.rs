@@ -8,6 +8,7 @@ use std::sync::Arc;
 use sstable::error_line;
 
 use crate::table::log_files::LogFiles;
+use crate::table::logged_compactions::LoggedCompactions;
 use crate::table::root_paths::table_in;
 use crate::table::schema::{FamilySchema, TableSchema};
 use crate::table::{Region, RegionsBy, Table};
@@ -65,6 +66,12 @@ impl TableReader<'_> {
         found.warnings.extend(files.filter_map(|file| file.archived_parent(&**self.tree)));
         regions.check_key_ranges(&directory, &mut found.problems);
         regions.mob = self.mob_region(&schema, &mut found);
+        let compactions = LoggedCompactions::new(
+            Arc::clone(self.tree),
+            name.clone(),
+            logs.logs.clone(),
+            Some(logs.old.clone()),
+        );
         Ok(Table {
             name: name.clone(),
             schema,
@@ -76,6 +83,7 @@ impl TableReader<'_> {
             log_warnings,
             absent: decision.absent,
             old_logs: Some(logs.old),
+            compactions: Arc::new(compactions),
             regions_by: decision.regions_by,
             logs: logs.logs,
             logs_missing: logs.missing,

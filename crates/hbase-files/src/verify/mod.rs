@@ -2,15 +2,12 @@
 //!
 //! `table_check.rs` lists the HFiles to check, each once, with the store files that use it. `file_check.rs`
 //! checks one of them: presence, recorded length, every block and filter, and whether its rows are in the
-//! region. `mob.rs` follows the references of its cells to MOB files. `missing.rs` looks for store files
-//! that are gone, with the evidence of `file_history.rs`. `damage.rs` has the report: the file, and the
-//! rows that may be lost with it.
+//! region. `mob.rs` follows the references of its cells to MOB files. The module `history` finds
+//! store files that are gone. `damage.rs` has the report: the file, and the rows that may be lost with it.
 
 mod damage;
 mod file_check;
-mod file_history;
 mod file_use;
-mod missing;
 mod mob;
 mod table_check;
 

@@ -8,8 +8,8 @@ use sstable::RowsBetween;
 use super::damage::TableDamage;
 use super::file_check::FileCheck;
 use super::file_use::FileUse;
-use super::missing::missing_files;
 use super::mob::MobCheck;
+use crate::history::{FileLoss, FileSearch};
 use crate::table::problem_place::ProblemPlace;
 use crate::{Error, FamilySchema, FileTree, ItemKind, Region, Table};
 
@@ -53,7 +53,7 @@ impl Table {
     /// place of such files.
     pub fn check(&self) -> TableCheck {
         let problems = self.problems.iter().map(|problem| self.damage_of(problem));
-        let damages = problems.chain(missing_files(self)).collect();
+        let damages = problems.chain(self.missing_files()).collect();
         let (mut files, mut known): (Vec<FileCheck>, BTreeMap<String, usize>) = Default::default();
         for region in self.regions.iter().chain(&self.mob) {
             for family in &region.families {
@@ -76,6 +76,17 @@ impl Table {
         }
         self.follow_mob_references(&mut files);
         TableCheck { damages, files }
+    }
+
+    /// Returns the store files that are gone, or the logs that cannot be read to their end.
+    fn missing_files(&self) -> Vec<TableDamage> {
+        if self.old_logs.is_none() {
+            return Vec::new();
+        }
+        let mut search = FileSearch::new(self, &self.regions);
+        let unread = search.read_all_logs();
+        let losses = if unread.is_empty() { search.losses(|_| true) } else { unread };
+        losses.into_iter().map(TableDamage::from).collect()
     }
 
     /// Lets the checks of the store files of MOB families follow the references to MOB files.
@@ -116,6 +127,13 @@ impl Table {
     fn damage_of(&self, problem: &Error) -> TableDamage {
         let ProblemPlace { file, region, family, what, rows } = self.place_of(problem);
         TableDamage { region, family, file, what, rows: Some(rows) }
+    }
+}
+
+impl From<FileLoss> for TableDamage {
+    fn from(FileLoss { family, file, what, rows }: FileLoss) -> Self {
+        let (region, family) = family.unzip();
+        Self { region, family, file: Some(file), what, rows: Some(rows) }
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) enum Marker {
     /// A bulk load added files.
     BulkLoad(FilesByFamily),
     /// A compaction replaced files by others.
-    Compaction { family: Vec<u8>, inputs: Vec<String>, outputs: Vec<String> },
+    Compaction { region: Vec<u8>, family: Vec<u8>, inputs: Vec<String>, outputs: Vec<String> },
     /// The region was opened, with these files.
     Open(FilesByFamily),
 }
@@ -39,6 +39,9 @@ const COMMIT_FLUSH: i32 = 1;
 
 #[derive(Clone, PartialEq, Message)]
 struct CompactionMessage {
+    /// The encoded name of the region.
+    #[prost(bytes = "vec", optional, tag = "2")]
+    region: Option<Vec<u8>>,
     #[prost(bytes = "vec", optional, tag = "3")]
     family: Option<Vec<u8>>,
     #[prost(string, repeated, tag = "4")]
@@ -94,9 +97,10 @@ impl Marker {
                 Some(Self::BulkLoad(by_family(message.stores)))
             }
             b"HBASE::COMPACTION" => {
-                let CompactionMessage { family, inputs, outputs } =
+                let CompactionMessage { region, family, inputs, outputs } =
                     CompactionMessage::decode(value).ok()?;
-                Some(Self::Compaction { family: family?, inputs, outputs })
+                let (region, family) = (region?, family?);
+                Some(Self::Compaction { region, family, inputs, outputs })
             }
             b"HBASE::REGION_EVENT::REGION_OPEN" => {
                 let message = RegionEventMessage::decode(value).ok()?;

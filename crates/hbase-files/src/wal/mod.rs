@@ -55,6 +55,8 @@ mod limits;
 pub(crate) mod marker;
 mod plain;
 mod reader;
+pub(crate) mod region_events;
+pub(crate) mod region_log;
 mod resync;
 mod skipped;
 mod trailer;

@@ -12,6 +12,7 @@ use crate::message::types::{
     BytesPair, FamilySchemaMessage, NameStringPair, RegionInfoMessage, TableNameMessage,
     TableSchemaMessage,
 };
+use crate::table::logged_compactions::LoggedCompactions;
 use crate::table::schema::is_family_name;
 use crate::table::store_file::StorePlace;
 use crate::table::{FamilySchema, Table};
@@ -159,6 +160,15 @@ impl TableMessage {
             let warning = |WarningMessage { path, what }| Warning { path: path.into(), what };
             warnings.into_iter().map(warning).collect()
         };
+        let tree: Arc<dyn FileTree> = Arc::new(RootTree::new(Arc::clone(tree), root.clone()));
+        let logs: Vec<PathBuf> = self.logs.into_iter().map(Into::into).collect();
+        let old_logs: Option<PathBuf> = self.old_logs.map(Into::into);
+        let compactions = LoggedCompactions::new(
+            Arc::clone(&tree),
+            schema.table.clone(),
+            logs.clone(),
+            old_logs.clone(),
+        );
         Ok(Table {
             name: schema.table.clone(),
             schema,
@@ -174,12 +184,13 @@ impl TableMessage {
                 2 => RegionsBy::KeyRanges,
                 other => return Err(format!("its regions are by {other}")),
             },
-            logs: self.logs.into_iter().map(Into::into).collect(),
+            logs,
             logs_missing: self.logs_missing.map(Into::into),
             path: self.path.into(),
             absent: Vec::new(),
-            old_logs: self.old_logs.map(Into::into),
-            tree: Arc::new(RootTree::new(Arc::clone(tree), root.clone())),
+            old_logs,
+            compactions: Arc::new(compactions),
+            tree,
             root,
         })
     }

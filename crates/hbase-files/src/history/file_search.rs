@@ -28,14 +28,14 @@ use std::path::{Path, PathBuf};
 use sstable::{FileName, ReaderOptions, RowsBetween, SequenceId, error_line};
 use store::Clock;
 
-use super::damage::TableDamage;
 use super::file_history::{CurrentFile, EntryTime, FileHistory, FileOrigin};
 use crate::table::log_files::old_logs;
 use crate::table::root_paths::{in_all_data, list_if_there, table_in};
+use crate::wal::LogEntry;
 use crate::wal::marker::{FilesByFamily, Marker};
 use crate::{
-    Error, Family, FamilySchema, FileSequence, FileTree, Region, Result, StoreFile, StoreFileName,
-    StoreFileReader, Table, wal,
+    Error, Family, FamilySchema, FileSequence, FileTree, Region, RegionName, Result, StoreFile,
+    StoreFileName, StoreFileReader, Table, wal,
 };
 
 /// The start of the name of a directory with the back references of a file.
@@ -46,81 +46,100 @@ const HAS_HISTORY: &str = "each family of a region has a history";
 /// The histories of the families of a region, by name.
 type RegionHistory = BTreeMap<Vec<u8>, FileHistory>;
 
-/// The evidence about the files of a table.
-struct Search<'t> {
+/// The evidence about the files of regions of a table.
+pub(crate) struct FileSearch<'t> {
     table: &'t Table,
     tree: &'t dyn FileTree,
+    regions: Vec<&'t Region>,
     /// By encoded name of the region.
-    regions: HashMap<&'t str, RegionHistory>,
+    histories: HashMap<&'t str, RegionHistory>,
     /// The files and directories that problems of the table name as missing or damaged.
     reported: HashSet<&'t Path>,
-    damages: Vec<TableDamage>,
 }
 
-/// Returns the store files of a table that are gone, or the logs that cannot be read to their end.
-pub(super) fn missing_files(table: &Table) -> Vec<TableDamage> {
-    let Some(old) = &table.old_logs else { return Vec::new() };
-    let mut search = Search {
-        table,
-        tree: &**table.tree(),
-        regions: HashMap::new(),
-        reported: reported(table),
-        damages: Vec::new(),
-    };
-    for region in &table.regions {
-        let families = region.families.iter();
-        let histories = families.map(|family| (family.name.clone(), FileHistory::default()));
-        search.regions.insert(region.name().as_str(), histories.collect());
-    }
-    search.read_logs(old);
-    if !search.damages.is_empty() {
-        return search.damages;
-    }
-    for region in &table.regions {
-        for family in &region.families {
-            let links = links_of(table, region, family);
-            search.or_report(&links, |search| search.read_links(&links, region, family));
-            let lost = search.lost_files(region, family);
-            search.damages.extend(lost);
-        }
-    }
-    search.damages
+/// A store file that is gone, or a part of a root directory that does not tell which are gone.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct FileLoss {
+    /// The region and the family of a store file.
+    pub(crate) family: Option<(RegionName, Vec<u8>)>,
+    /// `REGION/FAMILY/NAME` of a store file, and the path of any other file.
+    pub(crate) file: String,
+    pub(crate) what: String,
+    /// The rows that may have lost cells.
+    pub(crate) rows: RowsBetween,
 }
 
-impl Search<'_> {
-    /// Reads a part. Reports an error, unless HBase has removed the part in the meantime.
-    fn or_report<T: Default>(
-        &mut self,
-        path: &Path,
-        read: impl FnOnce(&mut Self) -> Result<T>,
-    ) -> T {
-        read(self).unwrap_or_else(|error| {
-            if !matches!(self.tree.find(path), Ok(None)) {
-                self.damages.push(TableDamage {
-                    region: None,
-                    family: None,
-                    file: Some(path.display().to_string()),
-                    what: format!("store files may be lost unnoticed: {}", error_line(&error)),
-                    rows: Some(RowsBetween::default()),
-                });
-            }
-            T::default()
-        })
+impl<'t> FileSearch<'t> {
+    /// Begins without evidence.
+    pub(crate) fn new(table: &'t Table, regions: impl IntoIterator<Item = &'t Region>) -> Self {
+        let regions: Vec<&Region> = regions.into_iter().collect();
+        let histories = regions.iter().map(|region| {
+            let families = region.families.iter();
+            let families = families.map(|family| (family.name.clone(), FileHistory::default()));
+            (region.name().as_str(), families.collect())
+        });
+        let (tree, reported) = (&**table.tree(), reported(table));
+        Self { table, tree, histories: histories.collect(), regions, reported }
     }
 
-    /// Reads the markers of all logs.
-    fn read_logs(&mut self, old: &Path) {
-        let table = self.table;
-        let recovered = table.regions.iter().flat_map(|region| &region.recovered_edits);
-        for path in table.logs.iter().chain(recovered) {
-            self.or_report(path, |search| search.read_log(path));
+    /// Adds an entry of a log of the table.
+    pub(crate) fn add_entry(&mut self, entry: &LogEntry, log: &Path) {
+        let Some(history) = self.histories.get_mut(&*entry.region) else { return };
+        let at = EntryTime { time: entry.write_time, sequence: entry.sequence };
+        for marker in entry.cells.iter().filter_map(Marker::parse) {
+            add_marker(history, marker, at, log);
         }
+    }
+
+    /// Reads the logs that HBase would replay, and those that it would not. Returns the logs that cannot be read
+    /// to their end.
+    pub(crate) fn read_all_logs(&mut self) -> Vec<FileLoss> {
+        let recovered = self.regions.iter().flat_map(|region| &region.recovered_edits);
+        let logs: Vec<&Path> = self.table.logs.iter().chain(recovered).map(|log| &**log).collect();
+        let mut unread: Vec<FileLoss> =
+            logs.into_iter().filter_map(|log| self.read_or_report(log)).collect();
         // Listed last: HBase may have moved logs there in the meantime.
-        let is_meta = table.name.is_meta();
-        let old = self.or_report(old, |search| old_logs(search.tree, old, is_meta));
-        for path in &old {
-            self.or_report(path, |search| search.read_log(path));
+        unread.extend(self.read_old_logs());
+        unread
+    }
+
+    /// Reads the logs that HBase would not replay. Returns the logs that cannot be read to their end.
+    pub(crate) fn read_old_logs(&mut self) -> Vec<FileLoss> {
+        let Some(directory) = &self.table.old_logs else { return Vec::new() };
+        match old_logs(self.tree, directory, self.table.name.is_meta()) {
+            Ok(logs) => logs.iter().filter_map(|log| self.read_or_report(log)).collect(),
+            Err(error) => self.unread(directory, &error).into_iter().collect(),
         }
+    }
+
+    /// Returns the store files of the families that are gone.
+    pub(crate) fn losses(&mut self, is_wanted: impl Fn(&[u8]) -> bool) -> Vec<FileLoss> {
+        let mut losses = Vec::new();
+        for region in self.regions.clone() {
+            for family in region.families.iter().filter(|family| is_wanted(&family.name)) {
+                let links = links_of(self.table, region, family);
+                if let Err(error) = self.read_links(&links, region, family) {
+                    losses.extend(self.unread(&links, &error));
+                }
+                losses.extend(self.lost_files(region, family));
+            }
+        }
+        losses
+    }
+
+    fn read_or_report(&mut self, log: &Path) -> Option<FileLoss> {
+        self.read_log(log).err().and_then(|error| self.unread(log, &error))
+    }
+
+    /// Reports a part that cannot be read, unless HBase has removed the part in the meantime.
+    fn unread(&self, path: &Path, error: &Error) -> Option<FileLoss> {
+        let is_there = !matches!(self.tree.find(path), Ok(None));
+        is_there.then(|| FileLoss {
+            family: None,
+            file: path.display().to_string(),
+            what: format!("store files may be lost unnoticed: {}", error_line(error)),
+            rows: RowsBetween::default(),
+        })
     }
 
     fn read_log(&mut self, path: &Path) -> Result<()> {
@@ -129,11 +148,8 @@ impl Search<'_> {
         let name = self.table.name.to_string();
         for entry in &mut reader {
             let entry = entry?;
-            let history = self.regions.get_mut(&*entry.region).filter(|_| entry.table == name);
-            let Some(history) = history else { continue };
-            let at = EntryTime { time: entry.write_time, sequence: entry.sequence };
-            for marker in entry.cells.iter().filter_map(Marker::parse) {
-                add_marker(history, marker, at, path);
+            if entry.table == name {
+                self.add_entry(&entry, path);
             }
         }
         let Some(warning) = self.table.warning_of_continuation(path, reader.end())? else {
@@ -163,7 +179,7 @@ impl Search<'_> {
             }
             let how = "a cloned table has a link to it";
             let origin = FileOrigin { how, source: item.path.clone(), at: None };
-            let history = self.regions.get_mut(region.name().as_str());
+            let history = self.histories.get_mut(region.name().as_str());
             let history = history.and_then(|histories| histories.get_mut(&family.name));
             let history = history.expect(HAS_HISTORY);
             history.written.entry(name.to_owned()).or_insert(origin);
@@ -172,8 +188,8 @@ impl Search<'_> {
     }
 
     /// Returns the files of a family that are gone.
-    fn lost_files(&self, region: &Region, family: &Family) -> Vec<TableDamage> {
-        let history = self.regions.get(region.name().as_str());
+    fn lost_files(&self, region: &Region, family: &Family) -> Vec<FileLoss> {
+        let history = self.histories.get(region.name().as_str());
         let history = history.and_then(|histories| histories.get(&family.name));
         let history = history.expect(HAS_HISTORY);
         let is_gone = |(name, origin): &(&String, &FileOrigin)| {
@@ -270,7 +286,7 @@ fn add_marker(history: &mut RegionHistory, marker: Marker, at: EntryTime, path: 
     match marker {
         Marker::Flush(files) => add_written(files, "a flush wrote it"),
         Marker::BulkLoad(files) => add_written(files, "a bulk load added it"),
-        Marker::Compaction { family, inputs, outputs } => {
+        Marker::Compaction { family, inputs, outputs, .. } => {
             if let Some(history) = history.get_mut(&family) {
                 history.add_compaction(inputs, outputs);
             }
@@ -295,18 +311,17 @@ fn add_marker(history: &mut RegionHistory, marker: Marker, at: EntryTime, path: 
     }
 }
 
-fn lost(region: &Region, family: &Family, name: &str, origin: &FileOrigin) -> TableDamage {
+fn lost(region: &Region, family: &Family, name: &str, origin: &FileOrigin) -> FileLoss {
     let directory = String::from_utf8_lossy(&family.name);
-    TableDamage {
-        region: Some(region.name().clone()),
-        family: Some(family.name.clone()),
-        file: Some(format!("{}/{directory}/{name}", region.name())),
+    FileLoss {
+        family: Some((region.name().clone(), family.name.clone())),
+        file: format!("{}/{directory}/{name}", region.name()),
         what: format!(
             "the store file is missing: {}, as {} says; it is neither in the family nor in the archive, and no compaction replaced it",
             origin.how,
             origin.source.display()
         ),
-        rows: Some(region.info.rows()),
+        rows: region.info.rows(),
     }
 }
 

@@ -6,48 +6,28 @@
 
 use std::collections::BTreeMap;
 
-use sstable::{Cell, SequenceId};
-
 /// The server that wrote an entry, where, when, and with which sequence id.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct WrittenBy {
+pub(crate) struct WrittenBy {
     /// The number of the server's directory; `None` if it is not known.
-    pub(super) server: Option<usize>,
-    pub(super) position: Position,
-    pub(super) time: u64,
-    pub(super) sequence: u64,
+    pub(crate) server: Option<usize>,
+    pub(crate) position: Position,
+    pub(crate) time: u64,
+    pub(crate) sequence: u64,
 }
 
 /// The place of an entry in the order in which the logs are read.
 #[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
-pub(super) struct Position {
+pub(crate) struct Position {
     /// The number of the log.
-    pub(super) log: usize,
+    pub(crate) log: usize,
     /// The offset in the log.
-    pub(super) offset: u64,
-}
-
-/// Cells of logs that a scan left out: they were written before HBase last opened the region, and
-/// no store file has them.
-///
-/// After `restore_snapshot`, these are cells that the restore took back. Otherwise a flush has
-/// dropped them, as expired cells, or store files were lost. HBase itself replays them when it
-/// starts after a crash.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct OldLogCells {
-    /// The encoded name of the region.
-    pub region: String,
-    /// How many.
-    pub cells: u64,
-    /// The least of their sequence ids.
-    pub oldest: SequenceId,
-    /// The greatest of their sequence ids.
-    pub newest: SequenceId,
+    pub(crate) offset: u64,
 }
 
 /// The events of one region.
 #[derive(Debug, Default)]
-pub(super) struct RegionEvents(BTreeMap<Option<usize>, ServerEvents>);
+pub(crate) struct RegionEvents(BTreeMap<Option<usize>, ServerEvents>);
 
 /// The events of one region that one server wrote.
 #[derive(Debug, Default)]
@@ -65,7 +45,7 @@ const CLOCK_SKEW_MAX: u64 = 30_000;
 
 impl RegionEvents {
     /// Adds an event. To add one again changes nothing.
-    pub(super) fn add(&mut self, event: WrittenBy) {
+    pub(crate) fn add(&mut self, event: WrittenBy) {
         let of_server = self.0.entry(event.server).or_default();
         of_server.last = of_server.last.max(event.position);
         of_server.latest = of_server.latest.max(event.time);
@@ -82,7 +62,7 @@ impl RegionEvents {
     }
 
     /// Returns whether an entry was written before one of the events.
-    pub(super) fn has_event_after(&self, entry: WrittenBy) -> bool {
+    pub(crate) fn has_event_after(&self, entry: WrittenBy) -> bool {
         self.0.iter().any(|(server, events)| {
             if server.is_some() && *server == entry.server {
                 events.last > entry.position
@@ -103,15 +83,6 @@ impl ServerEvents {
         let is_later = |(_, time): (&u64, &u64)| *time > entry.time;
         self.times.range(entry.sequence..).next().is_some_and(is_later)
             || self.latest > entry.time.saturating_add(CLOCK_SKEW_MAX)
-    }
-}
-
-impl OldLogCells {
-    /// Counts a cell.
-    pub(super) fn add(&mut self, cell: &Cell) {
-        self.cells = self.cells.saturating_add(1);
-        self.oldest = self.oldest.min(cell.sequence_id());
-        self.newest = self.newest.max(cell.sequence_id());
     }
 }
 
