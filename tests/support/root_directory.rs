@@ -47,6 +47,16 @@ impl RootCopy {
         copy
     }
 
+    /// Unpacks `tests/data/reports/root-merged-2.1.10.tar.gz`: table `m` of HBase 2.1, after splits, merges and
+    /// compactions. The directory `truth` beside the root has the cells that HBase read.
+    ///
+    /// # Panics
+    ///
+    /// If the disk does not take it.
+    pub fn merged_2_1() -> Self {
+        Self::unpack(&reports().join("root-merged-2.1.10.tar.gz"), "root")
+    }
+
     fn unpack(archive: &Path, name: &'static str) -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let file = File::open(archive).expect("the archive is there");

@@ -10,7 +10,7 @@ use datafusion::common::DataFusionError;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
-use hbase_files::{Table, TableScan, TornLog, UnflushedCells, Warning};
+use hbase_files::{MissingCells, Table, TableScan, TornLog, UnflushedCells, Warning};
 use hfile_arrow::{BatchScan, CellColumn, PivotColumn};
 use sstable::{Reader, Timestamp};
 use store::Store;
@@ -105,14 +105,17 @@ impl HFileTable {
         Ok(Self { source, options, schema })
     }
 
-    /// Returns what the directories of the table, and the logs that it was made with, leave in doubt.
+    /// Returns what the directories of the table, and the logs that it was made with, leave in doubt, and the
+    /// store files that are gone by these logs.
     ///
     /// Empty for files and stores.
     pub fn warnings(&self) -> Vec<Warning> {
         match &self.source {
             Source::Table(table, reading) => {
                 let of_logs = reading.unflushed.as_ref().map_or(&[][..], UnflushedCells::warnings);
-                table.warnings.iter().chain(of_logs).cloned().collect()
+                let lost = reading.unflushed.as_ref().map_or(&[][..], UnflushedCells::missing);
+                let lost = lost.iter().map(MissingCells::to_warning);
+                table.warnings.iter().chain(of_logs).cloned().chain(lost).collect()
             }
             Source::HFile(_) | Source::Store(_) => Vec::new(),
         }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use hbase_files::{Region, RegionsBy, StoreFileReader, Table, Warning};
+use hbase_files::{MissingCells, Region, RegionsBy, StoreFileReader, Table, Warning};
 use hfile_arrow::{BatchSplit, Batches};
 use sstable::engine::show_number;
 use sstable::{Comparator, KeyRef, ReadTrace, RowProbe};
@@ -77,6 +77,17 @@ impl Contents {
         let mut new = self.unread_logs(request);
         new.extend_from_slice(warnings.get(known..).unwrap_or_default());
         new
+    }
+
+    /// Returns the warnings of a scan that begins: the new ones, and the store files that are gone by its logs.
+    ///
+    /// With `skip_damaged`, the program has asked for the list `missing`, which has these files too.
+    pub(crate) fn first_warnings(&self, request: &Request, batches: &Batches) -> Vec<Warning> {
+        let mut warnings = self.new_warnings(request, &batches.warnings());
+        if !request.reading.skip_damaged {
+            warnings.extend(batches.missing().iter().map(MissingCells::to_warning));
+        }
+        warnings
     }
 
     /// Returns a warning of logs that a scan of a table does not read, though they may have cells.

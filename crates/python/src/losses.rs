@@ -30,14 +30,6 @@ pub(crate) fn warning_texts(warnings: &[Warning]) -> Vec<String> {
     warnings.iter().map(ToString::to_string).collect()
 }
 
-/// Returns the warning of a read that has no place for a list of losses.
-pub(crate) fn warning_of(loss: MissingCells) -> Warning {
-    let MissingCells { file, what, rows, .. } = loss;
-    // An error of a file begins with the file's name.
-    let what = what.strip_prefix(&format!("{file}: ")).unwrap_or(&what).to_owned();
-    Warning { path: file.into(), what: format!("{what}; {rows} may be missing or incomplete") }
-}
-
 /// Issues the warnings with Python's `warnings.warn`, as `hfile.TableWarning`.
 ///
 /// # Errors

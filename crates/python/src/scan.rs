@@ -65,7 +65,7 @@ impl Scan {
     /// Begins to read.
     fn open(&self, py: Python<'_>) -> PyResult<(Stream, SharedProgress)> {
         let batches = detached(py, || self.contents.batches(&self.request))?;
-        losses::warn(py, &self.contents.new_warnings(&self.request, &batches.warnings()))?;
+        losses::warn(py, &self.contents.first_warnings(&self.request, &batches))?;
         let progress = SharedProgress::default();
         *self.latest() = progress.clone();
         Ok((Stream::new(batches, progress.clone()), progress))

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use hbase_files::MissingCells;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
@@ -186,7 +187,7 @@ impl Source {
         let Splits { splits, missing } =
             detached(py, || Splits::new(contents, &request, target_bytes))?;
         let mut warnings = contents.unread_logs(&request);
-        warnings.extend(missing.into_iter().map(losses::warning_of));
+        warnings.extend(missing.iter().map(MissingCells::to_warning));
         losses::warn(py, &warnings)?;
         Ok(splits)
     }
@@ -236,7 +237,7 @@ impl Source {
         let request = Request::new(choice, Form::default())?;
         let contents = &self.contents;
         let batches = detached(py, || contents.batches(&request))?;
-        losses::warn(py, &contents.new_warnings(&request, &batches.warnings()))?;
+        losses::warn(py, &contents.first_warnings(&request, &batches))?;
         Ok(CellIterator::new(batches))
     }
 
@@ -340,7 +341,7 @@ impl Source {
             let mut batches = contents.batches(&request)?;
             let found = batches.by_ref().collect::<Result<_, _>>()?;
             let mut warnings = contents.new_warnings(&request, &batches.warnings());
-            warnings.extend(batches.missing().into_iter().map(losses::warning_of));
+            warnings.extend(batches.missing().iter().map(MissingCells::to_warning));
             Ok::<_, Failure>((found, warnings))
         })?;
         losses::warn(py, &warnings)?;

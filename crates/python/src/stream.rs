@@ -51,6 +51,7 @@ impl Stream {
     pub(crate) fn new(batches: Batches, progress: SharedProgress) -> Self {
         let mut known = progress.lock();
         (known.torn_logs, known.warnings) = (batches.torn_logs(), batches.warnings());
+        known.missing = batches.missing();
         drop(known);
         Self { schema: batches.schema(), batches: Some(batches), progress }
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use sstable::RowsBetween;
 
 use crate::table::problem_place::ProblemPlace;
-use crate::{Error, Result, Table};
+use crate::{Error, Result, Table, Warning};
 
 /// Cells that a scan left out, or that it lacks, because a file or a part of it is damaged or missing.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -28,6 +28,14 @@ pub struct MissingCells {
 }
 
 impl MissingCells {
+    /// Returns a warning, for a read that has no place for a list of missing cells.
+    pub fn to_warning(&self) -> Warning {
+        let Self { file, what, rows, .. } = self;
+        // An error of a file begins with the file's name.
+        let what = what.strip_prefix(&format!("{file}: ")).unwrap_or(what);
+        Warning::new(file, format!("{what}; {rows} may be missing or incomplete"))
+    }
+
     /// Returns the cells that a problem of the table hides.
     pub(super) fn of_problem(table: &Table, problem: &Error) -> Self {
         let ProblemPlace { file, region, family, what, rows } = table.place_of(problem);

@@ -7,6 +7,7 @@ pub(crate) mod made;
 
 mod ages;
 mod columns;
+mod compactions;
 mod logs;
 mod rebuild;
 mod regions;

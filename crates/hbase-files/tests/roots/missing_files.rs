@@ -5,8 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hbase_files::{LocalTree, Region, RootDirectory, StoreFile, StoreFileName, Table};
-use sstable::{FileInfo, Timestamp, WriterOptions};
+use hbase_files::{LocalTree, Region, RootDirectory, StoreFile, StoreFileName, Table, TableScan};
+use sstable::{CellRef, FileInfo, Timestamp, WriterOptions};
+use support::plain_log::{EntryKey, PlainLog};
+use support::protobuf::field;
 use support::root_directory::RootCopy;
 
 fn table(root: &Path, name: &str) -> Table {
@@ -18,6 +20,14 @@ fn table(root: &Path, name: &str) -> Table {
 fn found(root: &Path, name: &str) -> Vec<String> {
     let damages = table(root, name).check().damages;
     damages.iter().map(|damage| format!("{}: {}", damage.place(), damage.what)).collect()
+}
+
+/// Returns what a scan with logs misses, as [`found`] returns it.
+fn missed(root: &Path, name: &str) -> Vec<String> {
+    let mut cells = table(root, name).scan(&TableScan::default().with_logs(true)).expect("sound");
+    assert!(cells.by_ref().all(|cell| cell.is_ok()));
+    let missing = cells.missing();
+    missing.iter().map(|missing| format!("{}: {}", missing.file, missing.what)).collect()
 }
 
 /// Returns the HFiles, or else the references and links, in the directory of a table, as `REGION/FAMILY/NAME`.
@@ -33,12 +43,14 @@ fn a_sound_table_has_no_missing_files() {
     for copy in [RootCopy::new(), RootCopy::walt(), RootCopy::recovered_hfiles()] {
         let root = copy.open();
         for name in root.tables().expect("listed") {
-            assert_eq!(found(&copy.path(), &name.to_string()), Vec::<String>::new(), "{name}");
+            let name = name.to_string();
+            assert_eq!(found(&copy.path(), &name), Vec::<String>::new(), "{name}");
+            assert_eq!(missed(&copy.path(), &name), Vec::<String>::new(), "{name}");
         }
     }
 }
 
-/// Removes each HFile of a table in turn; returns the lines of the checks.
+/// Removes each HFile of a table in turn; returns the lines of the checks. Scans with logs must miss the same files.
 fn remove_each(root: &Path, name: &str) -> Vec<(String, Vec<String>)> {
     remove(root, name, files(root, name, true))
 }
@@ -51,7 +63,11 @@ fn remove(root: &Path, name: &str, files: Vec<String>) -> Vec<(String, Vec<Strin
         let path = directory.join(&file);
         let bytes = fs::read(&path).expect("there");
         fs::remove_file(&path).expect("ours");
-        lines.push((file, found(root, name)));
+        let found = found(root, name);
+        if root.join("WALs").exists() {
+            assert_eq!(missed(root, name), found, "{file}");
+        }
+        lines.push((file, found));
         fs::write(&path, bytes).expect("ours");
     }
     lines
@@ -285,4 +301,63 @@ fn logs_among_the_old_ones_and_recovered_edits_are_read() {
     assert_eq!(found(&walt.path(), "walt").len(), 1);
     fs::remove_dir_all(&old).expect("ours");
     assert_eq!(found(&walt.path(), "walt"), Vec::<String>::new(), "nothing names it");
+}
+
+/// A scan does not read the old logs, unless a file seems to be gone.
+#[test]
+fn a_compaction_in_an_old_log_explains_to_a_scan_that_a_file_is_gone() {
+    let walt = RootCopy::walt();
+    let file = files(&walt.path(), "walt", true).swap_remove(0);
+    fs::remove_file(walt.path().join("data/default/walt").join(&file)).expect("ours");
+    assert_eq!(missed(&walt.path(), "walt"), found(&walt.path(), "walt"));
+    let [region, family, name] = &file.split('/').collect::<Vec<_>>()[..] else { panic!("{file}") };
+    let fields = [(1, "walt"), (2, region), (3, family), (4, name), (6, family)];
+    let message = fields.map(|(number, text)| field(number, text.as_bytes())).concat();
+    let time = Timestamp::new(1);
+    let marker = CellRef::put(b"", b"METAFAMILY", b"HBASE::COMPACTION", time, &message);
+    let key = EntryKey { region, table: "walt", sequence: 1_000, write_time: 1, padding: 0 };
+    let mut log = PlainLog::new();
+    log.entry(key, &[marker]);
+    let old = walt.path().join("oldWALs");
+    fs::create_dir_all(&old).expect("ours");
+    fs::write(old.join("log.1"), &log.bytes).expect("ours");
+    assert_eq!(missed(&walt.path(), "walt"), Vec::<String>::new());
+    assert_eq!(found(&walt.path(), "walt"), Vec::<String>::new());
+    let damage = [&[2, 0xff, 0xff, 0, 0, 0, 0][..], &log.bytes].concat();
+    fs::write(old.join("log.2"), [&log.bytes[..], &damage].concat()).expect("ours");
+    fs::remove_file(old.join("log.1")).expect("ours");
+    let lines = missed(&walt.path(), "walt");
+    assert_eq!(lines, found(&walt.path(), "walt"));
+    assert!(lines[0].contains("log.2: store files may be lost unnoticed: "), "{lines:?}");
+}
+
+#[test]
+fn a_scan_misses_only_files_of_its_families_and_regions() {
+    let copy = RootCopy::new();
+    let table = copy.table("t1");
+    let region = table.regions.iter().find(|region| !region.info.start_key.is_empty());
+    let region = region.expect("several regions");
+    let is_hfile = |file: &&StoreFile| matches!(file.name, StoreFileName::HFile(_));
+    let file = region.family(b"f1").expect("a family").files.iter().find(is_hfile);
+    let file = file.expect("a flushed file").short_path();
+    fs::remove_file(copy.path().join("data/default/t1").join(&file)).expect("ours");
+    let table = copy.table("t1");
+    let row = &region.info.start_key[..];
+    let all = TableScan::default().with_logs(true);
+    let logs = table.read_logs(&all).expect("sound");
+    assert_eq!(logs.missing().len(), 1);
+    for (scan, expected) in [
+        (all.clone(), 1),
+        (all.clone().row(row), 1),
+        (all.clone().stop(row), 0),
+        (all.clone().family("f2"), 0),
+        (all.clone().family("f1").start(row), 1),
+        (TableScan::default(), 0),
+    ] {
+        for scan in [scan.clone(), scan.clone().unflushed(logs.clone())] {
+            let missing = table.scan(&scan).expect("sound").missing();
+            assert_eq!(missing.len(), expected, "{scan:?}");
+            assert!(missing.iter().all(|missing| missing.file == file), "{missing:?}");
+        }
+    }
 }

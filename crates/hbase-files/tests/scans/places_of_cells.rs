@@ -211,3 +211,25 @@ fn the_logs_of_a_server_that_are_being_split_are_read() {
     fs::rename(server, splitting).expect("disk takes it");
     assert_eq!(cells(&copy.table("walt"), true), walt_truth());
 }
+
+/// HBase 2.1 does not write into the output of a compaction which files it replaced: only the log says so.
+#[test]
+fn a_table_of_hbase_2_1_has_the_cells_that_hbase_read_before_it_was_killed() {
+    let copy = RootCopy::merged_2_1();
+    let table = copy.table("m");
+    let scan = TableScan::default().now(Timestamp::new(1_795_843_160_000));
+    for (raw, file) in [(true, "m.raw.ndjson"), (false, "m.shown.ndjson")] {
+        let scan = scan.clone().raw(raw);
+        let truth = read_cells(&copy.path().with_file_name("truth").join(file));
+        let read = |with_logs| -> Vec<Cell> {
+            let cells = table.scan(&scan.clone().with_logs(with_logs)).expect("sound");
+            cells.map(|cell| unnumbered(&cell.expect("sound"))).collect()
+        };
+        assert_eq!(read(true), truth);
+        let flushed = read(false);
+        assert!(flushed.len() > 90);
+        if raw {
+            assert!(flushed.iter().all(|cell| truth.contains(cell)), "none of a replaced file");
+        }
+    }
+}

@@ -12,7 +12,7 @@ use super::source_state::SourceState;
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(super) struct Manifest {
     pub(super) schema: u32,
-    /// Whether all regions are exported. A region of which cells are missing counts as exported.
+    /// Whether all regions are exported, and no cells are missing.
     pub(super) complete: bool,
     pub(super) source: Source,
     pub(super) format: String,

@@ -83,7 +83,7 @@ impl Export<'_> {
         let resumed = parts.len() - pending.len();
         let prefix = |part: &usize| names::prefix(form.format, *part, &parts[*part]);
         manifest.unfinished = pending.iter().map(prefix).collect();
-        manifest.complete &= pending.is_empty();
+        manifest.complete = pending.is_empty() && manifest.is_whole();
         directory.write(&manifest)?;
         observer.warn(Warning::Missing(&missing_of_all));
         warn_of_missing_before(&manifest, observer);
@@ -115,7 +115,7 @@ impl Export<'_> {
         }
         let place = |name: &str| parts.iter().position(|part| part.name == name);
         manifest.regions.sort_by_key(|part| place(&part.region));
-        manifest.complete = true;
+        manifest.complete = manifest.is_whole();
         directory.write(&manifest)?;
         Ok(Exported {
             manifest: output.join(Manifest::NAME),
