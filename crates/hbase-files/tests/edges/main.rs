@@ -7,7 +7,9 @@ pub(crate) mod made;
 
 mod ages;
 mod columns;
+mod kinds;
 mod logs;
+mod losses;
 mod rebuild;
 mod regions;
 mod rows;
