@@ -10,6 +10,7 @@ mod columns;
 mod kinds;
 mod logs;
 mod losses;
+mod options;
 mod rebuild;
 mod regions;
 mod rows;
