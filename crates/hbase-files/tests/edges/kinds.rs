@@ -196,7 +196,7 @@ impl Kinds {
     /// also say that regions were opened.
     pub(crate) fn with_logs(mut self, openings: bool) -> Self {
         let mut logs = [Log::new(), Log::new()];
-        for number in 0..40 {
+        for number in 0..6 + self.random.below(36) {
             let region = self.random.below(REGIONS.len());
             let at = self.random.below(logs.len());
             let log = std::mem::replace(&mut logs[at], Log(Vec::new()));

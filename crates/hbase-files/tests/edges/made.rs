@@ -206,6 +206,20 @@ impl Log {
         Self(log.bytes)
     }
 
+    /// Adds a marker, such as `HBASE::FLUSH`, with its message.
+    pub(crate) fn marker(
+        self,
+        region: &str,
+        sequence: u64,
+        time: usize,
+        event: &str,
+        message: &[u8],
+    ) -> Self {
+        let time_of_cell = Timestamp::new(1);
+        let cell = CellRef::put(b"row", b"METAFAMILY", event.as_bytes(), time_of_cell, message);
+        self.entry(region, sequence, time, &[cell.to_cell()])
+    }
+
     /// Adds the marker that a region was opened.
     pub(crate) fn opening(self, region: &str, sequence: u64, time: usize) -> Self {
         let mut log = PlainLog { bytes: self.0 };

@@ -8,6 +8,7 @@ pub(crate) mod made;
 mod ages;
 mod columns;
 mod kinds;
+mod log_ends;
 mod logs;
 mod losses;
 mod options;

@@ -164,14 +164,14 @@ fn read(random: &mut Random, table: &Table, scan: &TableScan) -> (Vec<Cell>, Str
 
 #[test]
 fn an_option_changes_no_cell() {
-    for seed in 0..4 {
+    for seed in 0..16 {
         let kinds = Kinds::new(seed).with_logs(seed > 0);
         let table = kinds.made.table();
         let mut random = Random::new(seed);
         for (raw, with_logs) in [(true, true), (true, false), (false, true), (false, false)] {
             let plain = kinds.made.scan(&all().raw(raw).with_logs(with_logs));
             let plain: Vec<Cell> = plain.map(|cell| cell.expect("sound")).collect();
-            for _ in 0..60 {
+            for _ in 0..20 {
                 let choice = Choice::new(&mut random, raw, with_logs);
                 let expected = choice.of(&plain);
                 let (found, how) = read(&mut random, &table, &choice.scan);
