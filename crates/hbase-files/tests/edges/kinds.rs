@@ -36,7 +36,7 @@ pub(crate) fn row(number: usize) -> String {
 }
 
 /// Returns the hexadecimal digits of the MD5 of a text.
-fn md5(text: &str) -> String {
+pub(crate) fn md5(text: &str) -> String {
     Md5::digest(text).iter().fold(String::new(), |mut hex, byte| {
         let _ = write!(hex, "{byte:02x}"); // Writing to a string cannot fail.
         hex

@@ -7,6 +7,7 @@ pub(crate) mod made;
 
 mod ages;
 mod columns;
+mod constants;
 mod gone;
 mod kinds;
 mod log_ends;

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hbase_files::{Table, TableScan};
-use sstable::{BlockCache, Cell, ReaderOptions, Timestamp};
+use hbase_files::{
+    FileTree, LocalTree, ScanSplit, StoreFileCells, StoreFileReader, Table, TableScan, identify,
+};
+use sstable::{BlockCache, Cell, FileName, ReaderOptions, Timestamp};
 use workload::Random;
 
 use super::kinds::{Kinds, QUALIFIERS, all, row};
@@ -137,15 +139,7 @@ fn read(random: &mut Random, table: &Table, scan: &TableScan) -> (Vec<Cell>, Str
         0 => {
             let target = one(random, &[None, Some(1), Some(1500)]);
             how += &format!(", splits of {target:?}");
-            let splits = table.splits(&changed, target).expect("sound").splits;
-            let mut found = Vec::new();
-            for split in splits {
-                let mut cells = split.cells().expect("sound");
-                while let Some(cell) = cells.next_ref().expect("sound") {
-                    found.push(cell.to_cell());
-                }
-            }
-            found
+            cells_of(&table.splits(&changed, target).expect("sound").splits)
         }
         1 => {
             how += ", region by region";
@@ -186,4 +180,57 @@ fn an_option_changes_no_cell() {
             }
         }
     }
+}
+
+/// Returns the cells of splits.
+fn cells_of(splits: &[ScanSplit]) -> Vec<Cell> {
+    let mut found = Vec::new();
+    for split in splits {
+        let mut cells = split.cells().expect("sound");
+        while let Some(cell) = cells.next_ref().expect("sound") {
+            found.push(cell.to_cell());
+        }
+    }
+    found
+}
+
+/// HFiles, halves and links outside of their table.
+#[test]
+fn an_option_changes_no_cell_of_a_file() {
+    let kinds = Kinds::new(5);
+    let tree: Arc<dyn FileTree> = Arc::new(LocalTree);
+    let mut random = Random::new(5);
+    let mut files = 0;
+    for path in kinds.files() {
+        let location = identify(&LocalTree, &path).and_then(|file| file.locate(&LocalTree));
+        let location = location.expect("a store file");
+        let options = ReaderOptions::default();
+        let name = FileName::new(path.display().to_string());
+        let reader = StoreFileReader::open(&LocalTree, &location, name, options).expect("sound");
+        let read = |mut cells: StoreFileCells| {
+            let mut found = Vec::new();
+            while let Some(cell) = cells.next_ref().expect("sound") {
+                found.push(cell.to_cell());
+            }
+            found
+        };
+        files += 1;
+        for raw in [true, false] {
+            let plain = all().raw(raw);
+            let plain = read(StoreFileCells::open(&reader, &plain).expect("sound"));
+            for _ in 0..25 {
+                let choice = Choice::new(&mut random, raw, false);
+                let expected = choice.of(&plain);
+                let what = format!("{}: {:?}", path.display(), choice.scan);
+                let found = read(StoreFileCells::open(&reader, &choice.scan).expect("sound"));
+                assert!(found == expected, "{what}");
+                let in_full = StoreFileCells::open_in_full(&reader, &choice.scan).expect("sound");
+                assert!(read(in_full) == expected, "in full, {what}");
+                let target = one(&mut random, &[None, Some(1), Some(1500)]);
+                let splits = ScanSplit::hfile(&tree, &path, &choice.scan, target).expect("sound");
+                assert!(cells_of(&splits) == expected, "{target:?}, {what}");
+            }
+        }
+    }
+    assert_eq!(files, 27);
 }
