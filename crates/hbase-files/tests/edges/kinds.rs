@@ -56,9 +56,14 @@ fn tag(kind: u8, data: &[u8]) -> Vec<u8> {
 impl Kinds {
     /// Makes the table of a seed, without logs.
     pub(crate) fn new(seed: u64) -> Self {
-        let versions = ("VERSIONS", "1000");
-        let mob = [versions, ("IS_MOB", "true"), ("MOB_THRESHOLD", "10")];
-        let made = Made::with_families(&[("f", &[versions]), ("m", &mob)]);
+        Self::with(seed, &[])
+    }
+
+    /// Makes the table of a seed, whose families have these attributes, too.
+    pub(crate) fn with(seed: u64, attributes: &[(&str, &str)]) -> Self {
+        let attributes = [attributes, &[("VERSIONS", "1000")]].concat();
+        let mob = [&attributes[..], &[("IS_MOB", "true"), ("MOB_THRESHOLD", "10")]].concat();
+        let made = Made::with_families(&[("f", &attributes), ("m", &mob)]);
         let end = |rows: &Range<usize>| if rows.end == 100 { String::new() } else { row(rows.end) };
         let start =
             |rows: &Range<usize>| if rows.start == 0 { String::new() } else { row(rows.start) };

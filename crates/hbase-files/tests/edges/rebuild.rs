@@ -9,6 +9,7 @@ use hbase_files::{Error, LocalTree, RootDirectory, TableScan, TrackedFiles};
 use sstable::{FileInfo, Half, Timestamp, WriterOptions};
 use support::directory_parts::tracker_file;
 
+use super::kinds::{Kinds, all};
 use super::made::{Made, MadeRegion, field, flushed, hfile, number, put};
 
 const NOW: u64 = 1000;
@@ -418,4 +419,24 @@ fn files_of_a_split_region_without_references_are_named() {
     let warnings = rebuild(&made, &ListRebuild::new(NOW)).expect("readable").warnings;
     assert_eq!(warnings.len(), 1, "{warnings:?}");
     assert!(warnings[0].path.ends_with(hfile(2)), "{warnings:?}");
+}
+
+#[test]
+fn a_table_with_rebuilt_lists_has_the_cells_of_its_directories() {
+    for seed in 0..3 {
+        let kinds = Kinds::with(seed, &[("hbase.store.file-tracker.impl", "FILE")]);
+        let kinds = kinds.with_logs(false);
+        assert!(kinds.made.table().regions.iter().all(|region| region.files().count() == 0));
+        let lists = rebuild(&kinds.made, &ListRebuild::new(NOW)).expect("readable").lists;
+        assert_eq!(lists.len(), 2 * kinds.regions.len());
+        for list in &lists {
+            let path = kinds.made.root().join("data/default/t").join(list.path());
+            super::made::write(&path, &list.to_bytes().expect("each file is decided"));
+        }
+        let expected = Kinds::new(seed).with_logs(false);
+        for raw in [false, true] {
+            let scan = all().raw(raw);
+            assert!(kinds.made.cells(&scan) == expected.made.cells(&scan), "seed {seed}");
+        }
+    }
 }
