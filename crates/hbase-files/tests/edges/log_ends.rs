@@ -162,3 +162,19 @@ fn cells_of_logs_go_to_disk_beyond_the_limit_of_memory() {
         assert_eq!(made.cells(&few), all[..2], "{log_bytes_max} bytes");
     }
 }
+
+#[test]
+fn a_log_is_read_wherever_hbase_has_moved_it_since_the_table_was_opened() {
+    let name = "host%2C1%2C1.1000";
+    for place in [&format!("WALs/{SERVER}-splitting"), "oldWALs", &format!("oldWALs/{SERVER}")] {
+        let (made, region) = made();
+        made.log(SERVER, &add(Log::new(), &region, 10).0);
+        let table = made.table();
+        let (log, place) = (made.root().join("WALs").join(SERVER), made.root().join(place));
+        std::fs::create_dir_all(&place).expect("ours");
+        std::fs::rename(log.join(name), place.join(name)).expect("ours");
+        assert_eq!(read(&table).0, [10], "{}", place.display());
+        std::fs::remove_file(place.join(name)).expect("ours");
+        assert!(table.scan(&TableScan::default().with_logs(true)).is_err(), "it is nowhere");
+    }
+}

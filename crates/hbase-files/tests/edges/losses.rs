@@ -63,7 +63,12 @@ fn parts() -> [TableScan; 6] {
     ]
 }
 
-impl Damaged<'_> {
+impl<'k> Damaged<'k> {
+    /// Opens the table after a change.
+    fn new(kinds: &'k Kinds, what: String) -> Self {
+        Self { kinds, table: kinds.made.table(), what, of_file: None, lacks_only: true }
+    }
+
     /// Returns the rows that losses name, each with its region, its family and its rows.
     fn named(&self, losses: Vec<(String, Vec<u8>, RowsBetween)>) -> BTreeSet<FamilyRow> {
         let mut found = BTreeSet::new();
@@ -276,17 +281,25 @@ fn what_is_named_as_lost_is_what_a_scan_lacks() {
         for (what, damaged, has_cells) in damages(&path, &bytes) {
             fs::write(&path, damaged).expect("ours");
             let is_read = has_cells && !is_input && !shown.contains("mobdir");
-            let damaged = Damaged {
-                kinds: &kinds,
-                table: kinds.made.table(),
-                what: format!("{shown}: {what}"),
-                of_file: Some(&cells[..]).filter(|_| is_read),
-                lacks_only: !is_output,
-            };
+            let of_file = Some(&cells[..]).filter(|_| is_read);
+            let damaged = Damaged::new(&kinds, format!("{shown}: {what}"));
+            let damaged = Damaged { of_file, lacks_only: !is_output, ..damaged };
             damaged.check(&scans, 1 + places % (scans.len() - 1));
             places += 1;
         }
+        // The table does not know its own files and logs.
+        if !shown.starts_with("data") && !shown.starts_with("WALs") {
+            fs::remove_file(&path).expect("ours");
+            Damaged::new(&kinds, format!("{shown} is gone")).check(&scans, 1);
+        }
         fs::write(&path, &bytes).expect("ours");
+    }
+    for region in &kinds.regions {
+        let description = region.path.join(".regioninfo");
+        let bytes = fs::read(&description).expect("there");
+        fs::remove_file(&description).expect("ours");
+        Damaged::new(&kinds, format!("{} is not described", region.name)).check(&scans, 2);
+        fs::write(&description, bytes).expect("ours");
     }
     assert!(places > 150, "{places}");
 }
@@ -315,13 +328,8 @@ fn verify_names_each_file_in_a_wrong_place_that_a_scan_refuses() {
             }
             let before = fs::read(&copy).ok();
             fs::copy(&path, &copy).expect("ours");
-            let damaged = Damaged {
-                kinds: &kinds,
-                table: kinds.made.table(),
-                what: format!("{} as {}", below.display(), copy.display()),
-                of_file: None,
-                lacks_only: false,
-            };
+            let damaged =
+                Damaged::new(&kinds, format!("{} as {}", below.display(), copy.display()));
             let (_, error) = until_error(&damaged.table, &all());
             let verified = damaged.damages("");
             let (_, named) = damaged.left(&all());
