@@ -161,11 +161,15 @@ mod tests {
             MissingCells { region: other("s"), ..known },
         ];
         for _ in 0..2 {
-            all.iter().for_each(|missing| losses.add(missing.clone()));
+            for missing in &all {
+                losses.add(missing.clone());
+            }
             assert_eq!(losses.list(), all);
         }
         let none = Losses::new(false);
-        all.into_iter().for_each(|missing| none.add(missing));
+        for missing in all {
+            none.add(missing);
+        }
         assert!(none.list().is_empty() && !none.skips_damaged());
     }
 }

@@ -1,6 +1,7 @@
 //! Store files that only markers of logs name, and MOB files that only cells name: ids and times that are equal, less
 //! and greater.
 
+use std::slice::from_ref;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use sstable::{CellRef, FileInfo, Limits, Timestamp};
@@ -70,14 +71,14 @@ fn a_reference_is_missed_only_if_no_file_at_all_may_have_its_cells() {
     for pointer in [reference, link] {
         let made = Made::new(&[]);
         let region = made.region(1, "", "");
-        made.log(SERVER, &opening(Log::new(), &region, 10, 5, &[pointer.clone()]).0);
+        made.log(SERVER, &opening(Log::new(), &region, 10, 5, from_ref(&pointer)).0);
         check(&made, &pointer, true, "no other file");
         for newest in [1, 9, 10, 11] {
             compacted(&region, newest);
             check(&made, &pointer, false, &format!("a file with writes to {newest}"));
         }
         // A flush wrote the file, so no reference went into it.
-        let log = opening(Log::new(), &region, 10, 5, &[pointer.clone()]);
+        let log = opening(Log::new(), &region, 10, 5, from_ref(&pointer));
         let message = [number(1, 1), store(&[hfile(1)])].concat();
         let log = log.marker(&region.name, 11, 6, "HBASE::FLUSH", &message);
         made.log(SERVER, &log.0);
@@ -129,7 +130,9 @@ fn a_flushed_file_may_be_gone_once_its_cells_have_expired() {
         };
         check(&[("TTL", TTL)], !may_be_gone);
         check(&[("TTL", TTL), ("MIN_VERSIONS", "0")], !may_be_gone);
-        KEPT.iter().for_each(|attributes| check(attributes, true));
+        for attributes in KEPT {
+            check(attributes, true);
+        }
     }
 }
 

@@ -159,7 +159,7 @@ impl Kinds {
             };
             let number = random.next_u64() % 1_000_000;
             let value = format!("value-{number:06}-of-{row}");
-            let tags = if number % 3 == 0 { tag(70, b"label") } else { Vec::new() };
+            let tags = if number.is_multiple_of(3) { tag(70, b"label") } else { Vec::new() };
             let sequence = if sequence == 0 { 0 } else { sequence + random.below(20) as u64 };
             let cell = CellRef {
                 row: row.as_bytes(),

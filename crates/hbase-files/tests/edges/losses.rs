@@ -63,6 +63,16 @@ fn parts() -> [TableScan; 6] {
     ]
 }
 
+/// Checks that the cells are the sound ones but for rows that are named.
+fn check_named(what: &str, sound: &[Cell], cells: &[Cell], named: &BTreeSet<FamilyRow>) {
+    let others = |cells: &[Cell]| -> Vec<Cell> {
+        cells.iter().filter(|cell| !named.contains(&row_of(cell))).cloned().collect()
+    };
+    let (expected, found) = (others(sound), others(cells));
+    let lacks = expected.iter().find(|cell| !found.contains(cell)).map(row_of);
+    assert!(expected == found, "{what}: {lacks:?} is lost and not named: {named:?}");
+}
+
 impl<'k> Damaged<'k> {
     /// Opens the table after a change.
     fn new(kinds: &'k Kinds, what: String) -> Self {
@@ -70,10 +80,10 @@ impl<'k> Damaged<'k> {
     }
 
     /// Returns the rows that losses name, each with its region, its family and its rows.
-    fn named(&self, losses: Vec<(String, Vec<u8>, RowsBetween)>) -> BTreeSet<FamilyRow> {
+    fn named(&self, losses: &[(String, Vec<u8>, RowsBetween)]) -> BTreeSet<FamilyRow> {
         let mut found = BTreeSet::new();
         for (number, rows) in REGIONS.into_iter().enumerate() {
-            for (region, family, lost) in &losses {
+            for (region, family, lost) in losses {
                 // Without a region, all regions may have lost cells; without a family, all families.
                 if !region.is_empty() && *region != self.kinds.regions[number].name {
                     continue;
@@ -105,7 +115,7 @@ impl<'k> Damaged<'k> {
     fn missing(&self, missing: Vec<MissingCells>) -> BTreeSet<FamilyRow> {
         let losses = missing.into_iter();
         let losses = losses.map(|MissingCells { region, family, rows, .. }| (region, family, rows));
-        self.named(losses.collect())
+        self.named(&losses.collect::<Vec<_>>())
     }
 
     /// Returns the cells of splits that skip damage, and the rows that they and their plan name.
@@ -149,7 +159,7 @@ impl<'k> Damaged<'k> {
                 let region = region.filter(|region| Some(region) != mob.as_ref());
                 Some((region.unwrap_or_default(), family.unwrap_or_default(), rows?))
             });
-        self.named(lost.collect())
+        self.named(&lost.collect::<Vec<_>>())
     }
 
     /// Checks the scan of all rows, and that of one of the parts.
@@ -159,7 +169,7 @@ impl<'k> Damaged<'k> {
         for number in [0, part] {
             let (scan, sound) = &scans[number];
             let (cells, named) = self.left(scan);
-            self.check_named(&format!("scan {number}, {what}"), sound, &cells, &named);
+            check_named(&format!("scan {number}, {what}"), sound, &cells, &named);
             // A lost delete marker brings cells back.
             assert!(cells.len() <= sound.len() || !self.lacks_only || !scan.raw, "{what}");
             if number <= 4 {
@@ -168,19 +178,19 @@ impl<'k> Damaged<'k> {
         }
         let (cells, named) = self.left(whole);
         let verified = self.verified();
-        self.check_named(&format!("verify, {what}"), sound, &cells, &verified);
+        check_named(&format!("verify, {what}"), sound, &cells, &verified);
         self.check_is_narrow(&format!("verify, {what}"), sound, &cells, &verified);
 
         let several = whole.clone().threads(3).part_len(700);
         let (found, also_named) = self.left(&several);
         assert!(found == cells, "{what}: several threads return other cells");
-        self.check_named(&format!("threads, {what}"), sound, &found, &also_named);
+        check_named(&format!("threads, {what}"), sound, &found, &also_named);
         // A thread knows the first row of its part.
         assert!(also_named.is_subset(&named), "{what}: several threads name {also_named:?}");
         if part == 1 {
             let (found, also_named) = self.left_of_splits(whole);
             assert!(found == cells, "{what}: splits return other cells");
-            self.check_named(&format!("splits, {what}"), sound, &found, &also_named);
+            check_named(&format!("splits, {what}"), sound, &found, &also_named);
         }
         let (without_logs, sound_without_logs) = &scans[1];
         for row in named.iter().chain(&verified).map(|(_, row, _)| row).take(2) {
@@ -196,16 +206,6 @@ impl<'k> Damaged<'k> {
         assert!(until_of_several.0.starts_with(&until.0), "{what}: cells before the error");
         assert!(sound.starts_with(&until_of_several.0), "{what}: cells before the error");
         assert_eq!(until.1, until_of_several.1, "{what}");
-    }
-
-    /// Checks that the cells are the sound ones but for rows that are named.
-    fn check_named(&self, what: &str, sound: &[Cell], cells: &[Cell], named: &BTreeSet<FamilyRow>) {
-        let others = |cells: &[Cell]| -> Vec<Cell> {
-            cells.iter().filter(|cell| !named.contains(&row_of(cell))).cloned().collect()
-        };
-        let (expected, found) = (others(sound), others(cells));
-        let lacks = expected.iter().find(|cell| !found.contains(cell)).map(row_of);
-        assert!(expected == found, "{what}: {lacks:?} is lost and not named: {named:?}");
     }
 
     /// Checks that of the rows of a file with a damaged block, at most two are named and whole in each region: the

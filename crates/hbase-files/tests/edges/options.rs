@@ -112,37 +112,30 @@ fn read(random: &mut Random, table: &Table, scan: &TableScan) -> (Vec<Cell>, Str
     let threads = one(random, &[1, 2, 4]);
     let (part_len, log_bytes_max) = (one(random, &[1, 600, 4000]), one(random, &[0, 1, 300, 2000]));
     let mut changed = scan.clone();
-    let mut how = format!("{scan:?}");
     if random.below(2) == 0 {
         changed = changed.threads(threads).part_len(part_len);
-        how += &format!(", {threads} threads, parts of {part_len}");
     }
     if random.below(2) == 0 {
         changed = changed.log_bytes_max(log_bytes_max);
-        how += &format!(", {log_bytes_max} bytes of logs");
     }
     if random.below(3) == 0 {
         let cache = Arc::new(BlockCache::new(one(random, &[0, 2000, 1 << 20])));
         changed = changed.reader_options(ReaderOptions::default().cache(cache));
-        how += ", a cache";
     }
     if random.below(3) == 0 {
         changed = changed.skip_damaged(true);
-        how += ", skips damage";
     }
     if scan.with_logs && random.below(3) == 0 {
         let read = if random.below(2) == 0 { changed.clone() } else { all() };
         changed = changed.clone().unflushed(table.read_logs(&read).expect("sound"));
-        how += ", logs that were read before";
     }
-    let cells = match random.below(3) {
+    let way = random.below(3);
+    let cells = match way {
         0 => {
             let target = one(random, &[None, Some(1), Some(1500)]);
-            how += &format!(", splits of {target:?}");
             cells_of(&table.splits(&changed, target).expect("sound").splits)
         }
         1 => {
-            how += ", region by region";
             let of_region = |region| table.scan_region(region, &changed).expect("sound");
             table.regions.iter().flat_map(of_region).map(|cell| cell.expect("sound")).collect()
         }
@@ -153,7 +146,7 @@ fn read(random: &mut Random, table: &Table, scan: &TableScan) -> (Vec<Cell>, Str
             found
         }
     };
-    (cells, how)
+    (cells, format!("way {way}, {changed:?}"))
 }
 
 #[test]

@@ -219,7 +219,9 @@ fn a_file_without_a_sequence_id_is_a_copy_of_a_loaded_one_or_undecided() {
     let family = region.path.join("f");
     region.file(&hfile(1), WriterOptions::default(), &cells());
     fs::copy(family.join(hfile(1)), family.join(loaded(2))).expect("ours");
-    region.file(&hfile(3), WriterOptions::default(), &[put("b", "q", 1, 1, "other")]);
+    // Longer than what is compared at a time.
+    let other = "other".repeat(20_000);
+    region.file(&hfile(3), WriterOptions::default(), &[put("b", "q", 1, 1, &other)]);
     let decided = list(&made, &region);
     let expected = [format!("-{}", hfile(1)), format!("+{}", loaded(2)), format!("?{}", hfile(3))];
     assert_eq!(marks(&decided), expected);
@@ -319,12 +321,13 @@ fn a_file_that_is_older_than_a_list_without_it_is_undecided_although_a_newer_lis
     region.file(&hfile(1), at(1, 1_000), &cells());
     region.file(&hfile(2), at(2, 1_000), &cells());
     region.file(&hfile(3), at(3, 3_000), &cells());
+    region.file(&hfile(4), at(4, 2_000), &cells());
     let len = fs::metadata(region.path.join("f").join(hfile(1))).expect("there").len();
     old_list(&region, "f1", 2_000, &[(&hfile(1), usize::try_from(len).expect("small"))]);
     write(&region, ".filelist/f2", b"\0\0\0\x01ab");
     let list = list(&made, &region);
-    let expected = [format!("+{}", hfile(1)), format!("?{}", hfile(2)), format!("+{}", hfile(3))];
-    assert_eq!(marks(&list), expected);
+    let taken = |number| format!("+{}", hfile(number));
+    assert_eq!(marks(&list), [taken(1), format!("?{}", hfile(2)), taken(3), taken(4)]);
     assert!(why(&list, &hfile(2)).contains("begun before the list f1"), "{list:?}");
 }
 

@@ -16,8 +16,8 @@ const ID: u64 = 1_795_621_490_883;
 
 /// Returns the log of `hbase:meta`.
 fn meta_log(root: &Path) -> PathBuf {
-    let logs = support::files_below(&root.join("WALs")).into_iter();
-    logs.filter(|log| log.to_string_lossy().ends_with(".meta")).last().expect("there")
+    let mut logs = support::files_below(&root.join("WALs")).into_iter();
+    logs.find(|log| log.to_string_lossy().ends_with(".meta")).expect("there")
 }
 
 /// Writes a store file of `hbase:meta` with the regions of `walt`, whose rows are only in the log.
