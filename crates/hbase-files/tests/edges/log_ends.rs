@@ -1,6 +1,8 @@
 //! Logs cut at each byte of their last entries and of their trailer: what is read, and what is said.
 
+use hbase_files::wal::Reader;
 use hbase_files::{Table, TableScan};
+use sstable::FileName;
 
 use super::made::{Log, Made, MadeRegion, flushed, hfile, put, write};
 
@@ -176,5 +178,36 @@ fn a_log_is_read_wherever_hbase_has_moved_it_since_the_table_was_opened() {
         assert_eq!(read(&table).0, [10], "{}", place.display());
         std::fs::remove_file(place.join(name)).expect("ours");
         assert!(table.scan(&TableScan::default().with_logs(true)).is_err(), "it is nowhere");
+    }
+}
+
+/// After damage, entries must have greater sequence ids than those before it, and than each other.
+#[test]
+fn entries_after_damage_are_sound_only_if_their_sequence_ids_rise() {
+    let (_made, region) = made();
+    let header = Log::new().0.len();
+    for (after, expected) in [
+        (&[4, 5, 6][..], &[6][..]),
+        (&[5, 6, 7], &[6, 7]),
+        (&[6, 7, 8], &[6, 7, 8]),
+        (&[6, 6, 7], &[6, 7]),
+        (&[8, 7, 9], &[7, 9]),
+        (&[5, 5, 5], &[]),
+        // Only the first three entries are looked at before the read goes on.
+        (&[6, 7, 8, 1], &[6, 7, 8, 1]),
+        (&[6, 7, 1, 2], &[]),
+    ] {
+        let rest = after.iter().fold(Log::new(), |log, sequence| add(log, &region, *sequence));
+        let log = [&add(Log::new(), &region, 5).0[..], &[0xff; 60], &rest.0[header..]].concat();
+        let source = std::sync::Arc::new(bytes::Bytes::from(log));
+        let mut reader = Reader::open(source, FileName::new("log")).expect("a log");
+        let mut found = Vec::new();
+        while let Some(entry) = reader.next() {
+            match entry {
+                Ok(entry) => found.push(entry.sequence),
+                Err(_) => assert!(reader.skip_damage().expect("readable").is_some(), "{after:?}"),
+            }
+        }
+        assert_eq!(found, [&[5], expected].concat(), "{after:?}");
     }
 }
