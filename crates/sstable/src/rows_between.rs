@@ -16,8 +16,8 @@ use crate::text::escape;
 /// ```
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct RowsBetween {
-    /// The first row that may have lost cells, which is the last readable row before the damage; `None` if
-    /// rows from the start may be missing.
+    /// The first row that may have lost cells, which is the last readable row before the damage, or the row at
+    /// which the read began; `None` if rows from the start may be missing.
     pub first: Option<Vec<u8>>,
     /// The last row that may have lost cells, which is the first readable row after the damage, or the end
     /// of a region, which has lost nothing; `None` if rows to the end may be missing.

@@ -125,3 +125,59 @@ impl Losses {
         self.list.lock().unwrap_or_else(PoisonError::into_inner).losses.clone()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn loss(first: Option<u8>, last: Option<u8>) -> MissingCells {
+        let row = |row: Option<u8>| row.map(|row| vec![row]);
+        MissingCells {
+            region: "r".to_owned(),
+            family: b"f".to_vec(),
+            file: "file".to_owned(),
+            what: "damaged".to_owned(),
+            rows: RowsBetween { first: row(first), last: row(last) },
+        }
+    }
+
+    /// `None` is before all rows as the first one, and after all rows as the last one.
+    #[test]
+    fn joined_losses_have_the_rows_of_each_and_those_between() {
+        let firsts = [None, Some(1), Some(3), Some(4)];
+        let lasts = [Some(4), Some(5), Some(6), None];
+        let rows = || firsts.into_iter().flat_map(|first| lasts.map(|last| (first, last)));
+        for (one, other) in rows().flat_map(|one| rows().map(move |other| (one, other))) {
+            let losses = Losses::new(true);
+            losses.add(loss(one.0, one.1));
+            losses.add(loss(other.0, other.1));
+            let first = one.0.min(other.0);
+            let last = if one.1.is_none() || other.1.is_none() { None } else { one.1.max(other.1) };
+            assert_eq!(losses.list(), [loss(first, last)], "{one:?} {other:?}");
+        }
+    }
+
+    #[test]
+    fn losses_of_another_file_region_or_kind_are_listed_each() {
+        let losses = Losses::new(true);
+        let known = loss(Some(1), Some(2));
+        let other = |text: &str| text.to_owned();
+        let all = [
+            known.clone(),
+            MissingCells { file: other("another"), ..known.clone() },
+            MissingCells { what: other("missing"), ..known.clone() },
+            MissingCells { region: other("s"), ..known },
+        ];
+        for _ in 0..2 {
+            for missing in &all {
+                losses.add(missing.clone());
+            }
+            assert_eq!(losses.list(), all);
+        }
+        let none = Losses::new(false);
+        for missing in all {
+            none.add(missing);
+        }
+        assert!(none.list().is_empty() && !none.skips_damaged());
+    }
+}

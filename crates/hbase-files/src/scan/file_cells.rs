@@ -35,7 +35,7 @@ struct BeyondDamage {
     first: Vec<u8>,
     /// The flat key of the last cell, or of the last seek.
     last: Vec<u8>,
-    /// The row of the last cell, if `last` is the key of one.
+    /// The row of the last cell, or of the last seek; `None` if the seek was before all rows.
     last_row: Option<Vec<u8>>,
     trace: ReadTrace,
 }
@@ -140,14 +140,14 @@ impl BeyondDamage {
         let row = key.row.get(..KeyRef::ROW_LEN_MAX).unwrap_or(key.row);
         let key = &KeyRef { row, ..*key };
         let first = KeyRef::parse(&self.first);
+        let key = match &first {
+            Some(first) if self.order.compare(first, key).is_gt() => first,
+            _ => key,
+        };
         self.last.clear();
-        match first {
-            Some(first) if self.order.compare(&first, key).is_gt() => {
-                first.write_flat(&mut self.last);
-            }
-            _ => key.write_flat(&mut self.last),
-        }
-        self.last_row = None;
+        key.write_flat(&mut self.last);
+        // The scan has not asked for the cells before the seek.
+        self.last_row = Some(key.row.to_vec()).filter(|row| !row.is_empty());
     }
 }
 

@@ -3,7 +3,7 @@
 use hbase_files::TableScan;
 use sstable::{Half, SequenceId, Timestamp, WriterOptions};
 
-use super::made::{Log, Made, flushed, hfile, put};
+use super::made::{Log, Made, flushed, hfile, put, write, write_file};
 
 /// The sequence id up to which logged cells of a store count as flushed.
 fn flushed_up_to(made: &Made, region: &str, row: &str) -> u64 {
@@ -76,6 +76,20 @@ fn the_sequence_id_of_a_file_is_that_of_its_kind() {
             let found = flushed_up_to(&made, &regions[region].name, row);
             assert_eq!(found, expected, "{what}, region {region}");
         }
+    }
+}
+
+#[test]
+fn a_link_has_the_sequence_id_of_the_file_to_which_it_leads() {
+    for (name, of_file, of_cells) in [(hfile(1), 9, 4), (format!("{}_SeqId_12_", hfile(1)), 12, 12)]
+    {
+        let (made, other) = (Made::new(&[]), "0123456789abcdef0123456789abcdef");
+        let region = made.region(1, "", "");
+        let path = made.root().join("archive/data/default/u").join(other).join("f").join(&name);
+        write_file(&path, flushed(9), &[put("r", "q", 1, 4, "v")]);
+        write(&region.path.join("f").join(format!("u={other}-{name}")), b"");
+        assert_eq!(made.cells(&TableScan::default()), [format!("r:q/1=v@{of_cells}")]);
+        assert_eq!(flushed_up_to(&made, &region.name, "r"), of_file, "{name}");
     }
 }
 

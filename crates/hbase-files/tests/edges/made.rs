@@ -15,6 +15,7 @@ use tempfile::TempDir;
 /// A root directory with one table, `t`.
 pub(crate) struct Made {
     directory: TempDir,
+    families: Vec<String>,
 }
 
 /// A region of the table, which may have no directory.
@@ -33,7 +34,8 @@ fn table_name() -> Vec<u8> {
     [field(1, b"default"), field(2, b"t")].concat()
 }
 
-fn write(path: &Path, bytes: &[u8]) {
+/// Writes a file, and its directory.
+pub(crate) fn write(path: &Path, bytes: &[u8]) {
     fs::create_dir_all(path.parent().expect("below the root")).expect("ours");
     fs::write(path, bytes).expect("ours");
 }
@@ -41,14 +43,24 @@ fn write(path: &Path, bytes: &[u8]) {
 impl Made {
     /// Creates a table with a family `f` that has these attributes.
     pub(crate) fn new(attributes: &[(&str, &str)]) -> Self {
+        Self::with_families(&[("f", attributes)])
+    }
+
+    /// Creates a table with these families and their attributes.
+    pub(crate) fn with_families(families: &[(&str, &[(&str, &str)])]) -> Self {
         let pair = |(name, value): &(&str, &str)| {
             field(2, &[field(1, name.as_bytes()), field(2, value.as_bytes())].concat())
         };
-        let attributes: Vec<u8> = attributes.iter().flat_map(pair).collect();
-        let family = [field(1, b"f"), attributes].concat();
-        let schema = [field(1, &table_name()), field(3, &family)].concat();
+        let family = |(name, attributes): &(&str, &[(&str, &str)])| {
+            let attributes: Vec<u8> = attributes.iter().flat_map(pair).collect();
+            field(3, &[field(1, name.as_bytes()), attributes].concat())
+        };
+        let schema = [field(1, &table_name()), families.iter().flat_map(family).collect()].concat();
         let schema = [b"PBUF", &schema[..]].concat();
-        let made = Self { directory: tempfile::tempdir().expect("a temporary directory") };
+        let made = Self {
+            directory: tempfile::tempdir().expect("a temporary directory"),
+            families: families.iter().map(|(name, _)| (*name).to_owned()).collect(),
+        };
         let description = format!(".tabledesc/.tableinfo.0000000001.{}", schema.len());
         write(&made.table_path().join(description), &schema);
         fs::create_dir_all(made.root().join("WALs")).expect("ours");
@@ -76,7 +88,9 @@ impl Made {
         .concat();
         let bytes = [b"PBUF", &varint(message.len())[..], &message].concat();
         write(&region.path.join(".regioninfo"), &bytes);
-        fs::create_dir_all(region.path.join("f")).expect("ours");
+        for family in &self.families {
+            fs::create_dir_all(region.path.join(family)).expect("ours");
+        }
         region
     }
 
@@ -141,7 +155,8 @@ impl MadeRegion {
     }
 }
 
-fn write_file(path: &Path, options: WriterOptions, cells: &[Cell]) {
+/// Writes an HFile.
+pub(crate) fn write_file(path: &Path, options: WriterOptions, cells: &[Cell]) {
     write(path, &support::cells::hfile(path, options, cells.iter().map(Cell::as_ref)));
 }
 
@@ -189,6 +204,20 @@ impl Log {
         let cells: Vec<_> = cells.iter().map(Cell::as_ref).collect();
         log.entry(key(region, sequence, time), &cells);
         Self(log.bytes)
+    }
+
+    /// Adds a marker, such as `HBASE::FLUSH`, with its message.
+    pub(crate) fn marker(
+        self,
+        region: &str,
+        sequence: u64,
+        time: usize,
+        event: &str,
+        message: &[u8],
+    ) -> Self {
+        let time_of_cell = Timestamp::new(1);
+        let cell = CellRef::put(b"row", b"METAFAMILY", event.as_bytes(), time_of_cell, message);
+        self.entry(region, sequence, time, &[cell.to_cell()])
     }
 
     /// Adds the marker that a region was opened.

@@ -9,6 +9,7 @@ use hbase_files::{Error, LocalTree, RootDirectory, TableScan, TrackedFiles};
 use sstable::{FileInfo, Half, Timestamp, WriterOptions};
 use support::directory_parts::tracker_file;
 
+use super::kinds::{Kinds, all};
 use super::made::{Made, MadeRegion, field, flushed, hfile, number, put};
 
 const NOW: u64 = 1000;
@@ -218,7 +219,9 @@ fn a_file_without_a_sequence_id_is_a_copy_of_a_loaded_one_or_undecided() {
     let family = region.path.join("f");
     region.file(&hfile(1), WriterOptions::default(), &cells());
     fs::copy(family.join(hfile(1)), family.join(loaded(2))).expect("ours");
-    region.file(&hfile(3), WriterOptions::default(), &[put("b", "q", 1, 1, "other")]);
+    // Longer than what is compared at a time.
+    let other = "other".repeat(20_000);
+    region.file(&hfile(3), WriterOptions::default(), &[put("b", "q", 1, 1, &other)]);
     let decided = list(&made, &region);
     let expected = [format!("-{}", hfile(1)), format!("+{}", loaded(2)), format!("?{}", hfile(3))];
     assert_eq!(marks(&decided), expected);
@@ -318,12 +321,13 @@ fn a_file_that_is_older_than_a_list_without_it_is_undecided_although_a_newer_lis
     region.file(&hfile(1), at(1, 1_000), &cells());
     region.file(&hfile(2), at(2, 1_000), &cells());
     region.file(&hfile(3), at(3, 3_000), &cells());
+    region.file(&hfile(4), at(4, 2_000), &cells());
     let len = fs::metadata(region.path.join("f").join(hfile(1))).expect("there").len();
     old_list(&region, "f1", 2_000, &[(&hfile(1), usize::try_from(len).expect("small"))]);
     write(&region, ".filelist/f2", b"\0\0\0\x01ab");
     let list = list(&made, &region);
-    let expected = [format!("+{}", hfile(1)), format!("?{}", hfile(2)), format!("+{}", hfile(3))];
-    assert_eq!(marks(&list), expected);
+    let taken = |number| format!("+{}", hfile(number));
+    assert_eq!(marks(&list), [taken(1), format!("?{}", hfile(2)), taken(3), taken(4)]);
     assert!(why(&list, &hfile(2)).contains("begun before the list f1"), "{list:?}");
 }
 
@@ -418,4 +422,24 @@ fn files_of_a_split_region_without_references_are_named() {
     let warnings = rebuild(&made, &ListRebuild::new(NOW)).expect("readable").warnings;
     assert_eq!(warnings.len(), 1, "{warnings:?}");
     assert!(warnings[0].path.ends_with(hfile(2)), "{warnings:?}");
+}
+
+#[test]
+fn a_table_with_rebuilt_lists_has_the_cells_of_its_directories() {
+    for seed in 0..3 {
+        let kinds = Kinds::with(seed, &[("hbase.store.file-tracker.impl", "FILE")]);
+        let kinds = kinds.with_logs(false);
+        assert!(kinds.made.table().regions.iter().all(|region| region.files().count() == 0));
+        let lists = rebuild(&kinds.made, &ListRebuild::new(NOW)).expect("readable").lists;
+        assert_eq!(lists.len(), 2 * kinds.regions.len());
+        for list in &lists {
+            let path = kinds.made.root().join("data/default/t").join(list.path());
+            super::made::write(&path, &list.to_bytes().expect("each file is decided"));
+        }
+        let expected = Kinds::new(seed).with_logs(false);
+        for raw in [false, true] {
+            let scan = all().raw(raw);
+            assert!(kinds.made.cells(&scan) == expected.made.cells(&scan), "seed {seed}");
+        }
+    }
 }

@@ -6,6 +6,7 @@ mod damaged_snapshots;
 mod damaged_tables;
 mod hbase_root;
 mod hostile;
+mod meta_rules;
 mod missing_files;
 mod refused;
 mod refusing;
