@@ -7,6 +7,7 @@ mod damaged_tables;
 mod hbase_root;
 mod hostile;
 mod missing_files;
+mod parts_not_needed;
 mod refused;
 mod refusing;
 mod replaced;
