@@ -22,6 +22,7 @@ use crate::table::Table;
 use crate::table::log_files::LOGS;
 use crate::table::root_paths::{list_if_there, table_in};
 use crate::table_reader::TableReader;
+use crate::table_reader::recovered::RECOVERED_EDITS;
 use crate::tree::root_tree::RootTree;
 use crate::{Error, FileTree, Item, ItemKind, Result, Snapshot, SnapshotDescription, TableName};
 
@@ -167,6 +168,8 @@ impl RootDirectory {
 
     /// Returns the names of the tables, ascending, HBase's own included.
     ///
+    /// A directory with nothing but recovered edits is left of a dropped table, and is none.
+    ///
     /// # Errors
     ///
     /// [`Error::Io`] if a directory cannot be listed.
@@ -175,9 +178,13 @@ impl RootDirectory {
         let mut tables = Vec::new();
         for namespace in self.names_in(&data)? {
             let items = self.list_named(&data.join(&namespace))?;
-            for table in directory_names(&items) {
-                let namespace = Some(&*namespace).filter(|name| *name != "default");
-                tables.extend(TableName::new(namespace, table));
+            let known = Some(&*namespace).filter(|name| *name != "default");
+            for name in directory_names(&items) {
+                if let Ok(table) = TableName::new(known, name)
+                    && !self.has_only_recovered_edits(&data.join(&namespace).join(name))?
+                {
+                    tables.push(table);
+                }
             }
         }
         tables.sort();
@@ -218,6 +225,28 @@ impl RootDirectory {
         let mut names: Vec<String> = directory_names(&items).map(str::to_owned).collect();
         names.sort();
         Ok(names)
+    }
+
+    /// Returns whether a directory has regions with recovered edits, and nothing else.
+    ///
+    /// HBase writes recovered edits when it splits the logs of a dead server, also for a table that was dropped
+    /// in the meantime, and never reads these.
+    fn has_only_recovered_edits(&self, table: &Path) -> Result<bool> {
+        let mut regions =
+            list_if_there(&*self.tree, table).unwrap_or_default().into_iter().peekable();
+        if regions.peek().is_none() {
+            return Ok(false);
+        }
+        for region in regions {
+            if region.kind != ItemKind::Directory {
+                return Ok(false);
+            }
+            let parts = self.list_named(&region.path)?;
+            if parts.is_empty() || parts.iter().any(|part| part.name() != Some(RECOVERED_EDITS)) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Lists a directory that must be there, because another one has its name.

@@ -47,9 +47,14 @@ pub(super) struct MobFiles {
 type MobKey = (TableName, Vec<u8>, MobFileName);
 
 /// Returns whether a cell is a reference to a MOB file.
+///
+/// Delete markers can have the tag of a reference, but have no value: HBase 2.0 to 2.4 kept the tags of a cell in the
+/// markers that its compaction of MOB files wrote.
 #[inline]
 pub(crate) fn is_reference(cell: &CellRef<'_>) -> bool {
-    !cell.tags.is_empty() && cell.tags().any(|(tag, _)| tag == REFERENCE_TAG)
+    cell.cell_type == CellType::Put
+        && !cell.tags.is_empty()
+        && cell.tags().any(|(tag, _)| tag == REFERENCE_TAG)
 }
 
 /// Why the value of a reference could not be read.

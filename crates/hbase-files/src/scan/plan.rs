@@ -52,8 +52,14 @@ impl ScanPlan {
     /// Checks the parameters of a scan; the plan is without the cells of logs.
     pub(super) fn new(table: &Table, scan: &TableScan) -> Result<Self> {
         let order = table.row_order();
+        let (families, range) = (Self::families(table, scan)?, row_range(scan, order));
         let losses = Losses::new(scan.skip_damaged);
-        for problem in &table.problems {
+        let concerns_scan = |problem: &&Arc<Error>| {
+            let place = table.place_of(problem);
+            let is_wanted = |name: &Vec<u8>| families.iter().any(|family| family.name == *name);
+            place.family.as_ref().is_none_or(is_wanted) && range.overlaps_region(&place.rows, order)
+        };
+        for problem in table.problems.iter().filter(concerns_scan) {
             let incomplete =
                 Error::Incomplete { path: table.path.clone(), source: Arc::clone(problem) };
             losses.add_or_fail(incomplete, |_| MissingCells::of_problem(table, problem))?;
@@ -63,8 +69,8 @@ impl ScanPlan {
             scan: scan.clone(),
             tree: Arc::clone(table.tree()),
             order,
-            families: Self::families(table, scan)?,
-            range: row_range(scan, order),
+            families,
+            range,
             mob: resolves.then(|| MobFiles::new(table, scan)),
             losses,
             logs: Arc::default(),

@@ -1,6 +1,6 @@
 //! The rows of a scan, or of a part of it.
 
-use sstable::{Comparator, Reader};
+use sstable::{Comparator, Reader, RowsBetween};
 
 /// The rows of a scan, or of a part of it.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -24,6 +24,13 @@ impl RowRange {
             return false;
         };
         self.ends_after(first, order) && order.compare_rows(last, &self.start).is_ge()
+    }
+
+    /// Returns whether the range has rows of a region, whose last key is exclusive.
+    pub(super) fn overlaps_region(&self, rows: &RowsBetween, order: Comparator) -> bool {
+        let RowsBetween { first, last } = rows;
+        self.ends_after(first.as_deref().unwrap_or_default(), order)
+            && last.as_deref().is_none_or(|last| order.compare_rows(last, &self.start).is_gt())
     }
 
     /// Returns the row, if the range has only one in the order of bytes.

@@ -88,6 +88,27 @@ impl RegionInfo {
         })
     }
 
+    /// Returns the description of the region of this name, if it was merged from these regions.
+    ///
+    /// A merged region has the rows of its parents, and an id after theirs. HBase:
+    /// `MergeTableRegionsProcedure.createMergedRegionInfo`.
+    pub(crate) fn of_merged(name: &RegionName, parents: &[Self]) -> Option<Self> {
+        let first = parents.iter().min_by(|one, other| one.start_key.cmp(&other.start_key))?;
+        // The last region has no end key.
+        let end_of = |parent: &&Self| (parent.end_key.is_empty(), parent.end_key.clone());
+        let last = parents.iter().max_by_key(end_of)?;
+        let newest = parents.iter().map(|parent| parent.id).max()?;
+        let merged = Self {
+            id: newest.saturating_add(1),
+            end_key: last.end_key.clone(),
+            offline: false,
+            split: false,
+            encoded_name: name.clone(),
+            ..first.clone()
+        };
+        (encoded_name(&merged.table, &merged.start_key, merged.id) == *name).then_some(merged)
+    }
+
     /// Returns the encoded name of the region that stands for the MOB files of a table.
     pub(crate) fn mob_region_name(table: &TableName) -> RegionName {
         encoded_name(table, MOB_START_KEY, 0)
@@ -171,4 +192,28 @@ fn encoded_name(table: &TableName, start_key: &[u8], id: u64) -> RegionName {
         }
     }
     RegionName::of_digits(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_merged_region_has_the_rows_of_its_parents_and_a_later_id() {
+        let region = |start_key: &str, end_key: &str, id: u64| {
+            let table: TableName = "m".parse().unwrap();
+            let encoded_name = encoded_name(&table, start_key.as_bytes(), id);
+            let (start_key, end_key) = (start_key.into(), end_key.into());
+            RegionInfo { start_key, end_key, id, encoded_name, ..RegionInfo::of_mob_files(&table) }
+        };
+        let cases =
+            [("", "k", "k", "", 7, 9), ("b", "d", "d", "f", 9, 7), ("b", "d", "d", "", 8, 8)];
+        for (start, middle, next, end, one, other) in cases {
+            let parents = [region(next, end, other), region(start, middle, one)];
+            let merged = region(start, end, one.max(other) + 1);
+            let found = RegionInfo::of_merged(&merged.encoded_name, &parents);
+            assert_eq!(found.as_ref(), Some(&merged));
+            assert_eq!(RegionInfo::of_merged(&parents[0].encoded_name, &parents), None);
+        }
+    }
 }

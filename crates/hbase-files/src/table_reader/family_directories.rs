@@ -20,6 +20,9 @@
 //! leaves out an empty family, until the table is enabled: a lost directory looks the same, and cells
 //! must not be lost silently.
 //!
+//! A copy by way of an object store has no empty directories at all. There a family without a directory is empty: one
+//! warning for the whole root says so.
+//!
 //! Snapshots list families without files, or leave them out; MOB files get a directory with the first
 //! of them. Both are not checked.
 
@@ -28,12 +31,13 @@ use std::path::Path;
 
 use crate::table::{Family, Region};
 use crate::table_reader::found::Found;
-use crate::{Error, FileTree, Warning};
+use crate::{Error, FileTree, ItemKind, Warning};
 
 /// Adds the missing directories of families to the problems, or to the warnings if HBase may not
 /// have made them.
 pub(crate) fn check_family_directories(
     tree: &dyn FileTree,
+    root: &Path,
     table: &Path,
     is_altered: bool,
     regions: &[Region],
@@ -56,6 +60,15 @@ pub(crate) fn check_family_directories(
             missing.push((region, missing_here));
         }
     }
+    if !missing.is_empty() && !keeps_empty_directories(tree, root, table) {
+        let what = "has no empty directories, as copies by way of object stores: families without a directory are read as empty";
+        let warning = Warning::new(root, what);
+        // Reading `hbase:meta` may have said so.
+        if !found.warnings.contains(&warning) {
+            found.warnings.push(warning);
+        }
+        return;
+    }
     for (region, families) in missing {
         let was_opened = region.last_opened.is_some();
         let has_no_family = families.len() == region.families.len();
@@ -77,6 +90,23 @@ pub(crate) fn check_family_directories(
             }
         }
     }
+}
+
+/// Returns whether there is an empty directory near the top of a root, or in a table.
+///
+/// HBase always has some, such as `.tmp` of the root and those of regions.
+fn keeps_empty_directories(tree: &dyn FileTree, root: &Path, table: &Path) -> bool {
+    [(root, 1), (table, 2)].into_iter().any(|(directory, depth)| has_empty(tree, directory, depth))
+}
+
+/// Returns whether a directory is empty, or one that is at most `depth` levels below it.
+///
+/// A directory that cannot be listed is one of a file system that keeps directories.
+fn has_empty(tree: &dyn FileTree, directory: &Path, depth: u32) -> bool {
+    let Ok(items) = tree.list(directory) else { return true };
+    let Some(below) = depth.checked_sub(1) else { return items.is_empty() };
+    let mut directories = items.iter().filter(|item| item.kind == ItemKind::Directory);
+    items.is_empty() || directories.any(|item| has_empty(tree, &item.path, below))
 }
 
 fn what_of(family: &Family) -> String {

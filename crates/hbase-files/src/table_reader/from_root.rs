@@ -57,6 +57,7 @@ impl TableReader<'_> {
         let is_altered = number > 1;
         check_family_directories(
             &**self.tree,
+            self.root,
             &directory,
             is_altered,
             &regions.regions,

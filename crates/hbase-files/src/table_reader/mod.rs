@@ -8,7 +8,7 @@ mod family_directories;
 pub(crate) mod found;
 mod from_root;
 mod meta;
-mod recovered;
+pub(crate) mod recovered;
 pub(crate) mod region_directory;
 pub(crate) mod region_rules;
 

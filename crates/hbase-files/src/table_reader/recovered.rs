@@ -32,7 +32,7 @@ use crate::{
 };
 
 /// The name of the directory of recovered edits.
-const RECOVERED_EDITS: &str = "recovered.edits";
+pub(crate) const RECOVERED_EDITS: &str = "recovered.edits";
 /// The name of the directory of recovered HFiles, in that of a family.
 const RECOVERED_HFILES: &str = "recovered.hfiles";
 /// The name of the directory of logs of masters, of which the only region is in the namespace `master`.

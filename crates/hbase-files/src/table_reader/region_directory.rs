@@ -9,6 +9,7 @@
 //! Which regions count is decided in `region_rules.rs`. What HBase adds to a region when it opens it,
 //! such as recovered edits, is read in `recovered.rs`.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -133,7 +134,20 @@ impl RegionDirectories<'_> {
             Some(meta) => meta.description(name).cloned(),
             None => RegionInfo::of_meta(&self.schema.table, name),
         };
-        let Some(known) = known else { return described };
+        let Some(known) = known else {
+            return match described {
+                Err(Error::Damaged { path, what }) => self
+                    .merged_description(directory, name)
+                    .map(|merged| {
+                        let done =
+                            "the descriptions of the regions that were merged give the right one";
+                        found.warnings.push(Warning::new(&path, format!("{what}; {done}")));
+                        merged
+                    })
+                    .ok_or(Error::Damaged { path, what }),
+                described => described,
+            };
+        };
         match described {
             Err(error) => found.warnings.push(as_warning(error, self.known_by())?),
             Ok(info) if info.rows() == known.rows() => {}
@@ -148,6 +162,27 @@ impl RegionDirectories<'_> {
         }
         // Only the rules of `hbase:meta` see its marks: the files have none.
         Ok(RegionInfo { offline: false, split: false, ..known })
+    }
+
+    /// Returns the description of a region that was merged from the regions to which its references lead.
+    ///
+    /// HBase 2.4 leaves the description of the first parent in the directory of a merged region, if both have the
+    /// same length (`HRegionFileSystem.checkRegionInfoOnFilesystem`).
+    fn merged_description(&self, directory: &Path, name: &RegionName) -> Option<RegionInfo> {
+        let table = directory.parent()?;
+        let mut parents = BTreeSet::new();
+        for family in &self.schema.families {
+            let family = directory.join(&*String::from_utf8_lossy(&family.name));
+            for item in list_if_there(self.tree, &family).ok()? {
+                if let Some(Ok(StoreFileName::Reference(reference))) = item.name().map(str::parse) {
+                    parents.insert(reference.region);
+                }
+            }
+        }
+        let described = parents
+            .iter()
+            .map(|parent| self.read_description(&table.join(parent.as_str()), parent));
+        RegionInfo::of_merged(name, &described.collect::<Result<Vec<_>>>().ok()?)
     }
 
     /// Reads the description in the directory of a region.

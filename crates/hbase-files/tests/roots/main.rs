@@ -8,6 +8,7 @@ mod hbase_root;
 mod hostile;
 mod meta_rules;
 mod missing_files;
+mod parts_not_needed;
 mod refused;
 mod refusing;
 mod replaced;
