@@ -5,3 +5,4 @@ mod file_identity;
 mod locks_and_links;
 mod log_segments;
 mod open_files;
+mod own_directory;

@@ -95,6 +95,16 @@ pub enum Error {
         path: PathBuf,
     },
 
+    /// This process is a fork of the one that opened the store.
+    ///
+    /// The store belongs to the process that opened it, which still writes its files. A fork can open the store
+    /// for reading only ([`Store::open_read_only`](crate::Store::open_read_only)), or for writing once the other
+    /// process has closed it.
+    #[error(
+        "the store was opened by the process that this one was forked from; open it in this process"
+    )]
+    Forked,
+
     /// Flushes do not keep up with writes, and the write waited too long for memory.
     ///
     /// The maximum wait is [`stall_max`](crate::StoreOptions::stall_max). Nothing was written. A

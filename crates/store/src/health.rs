@@ -9,28 +9,43 @@ use std::sync::{Arc, OnceLock};
 use sstable::error_line;
 
 use crate::error::{Error, Result};
+use crate::process::OwnProcess;
 use crate::sync::yield_in_model;
 
 /// Whether a store accepts changes; shared by the parts of the store.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Health {
+    process: OwnProcess,
     failure: OnceLock<Arc<str>>,
     /// The store's directory, if the store is read-only.
     read_only: Option<PathBuf>,
 }
 
+impl Default for Health {
+    /// Creates the health of a store that this process may change.
+    fn default() -> Self {
+        Self { process: OwnProcess::current(), failure: OnceLock::new(), read_only: None }
+    }
+}
+
 impl Health {
     /// Creates the health of a read-only store.
     pub(crate) fn read_only(directory: PathBuf) -> Self {
-        Self { failure: OnceLock::new(), read_only: Some(directory) }
+        Self { read_only: Some(directory), ..Self::default() }
+    }
+
+    /// Returns the process that opened the store.
+    pub(crate) const fn process(&self) -> &OwnProcess {
+        &self.process
     }
 
     pub(crate) const fn is_read_only(&self) -> bool {
         self.read_only.is_some()
     }
 
-    /// Returns an error if the store has stopped or is read-only.
+    /// Returns an error if the store has stopped, is read-only, or belongs to another process.
     pub(crate) fn check_writable(&self) -> Result<()> {
+        self.process.check()?;
         if let Some(path) = &self.read_only {
             return Err(Error::ReadOnly { path: path.clone() });
         }

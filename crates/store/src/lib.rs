@@ -179,6 +179,7 @@ mod memstore;
 #[cfg(feature = "metrics")]
 mod metrics;
 mod options;
+mod process;
 mod read;
 mod stats;
 mod store;

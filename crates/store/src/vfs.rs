@@ -5,10 +5,12 @@
 use std::fmt::{self, Debug};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sstable::{FileSource, ReadAt};
+
+use crate::process::OwnProcess;
 
 /// The file system operations that a store uses.
 ///
@@ -223,7 +225,19 @@ pub trait AppendFile: Debug + Send {
 }
 
 /// A held lock; dropping it releases the lock.
-pub trait Lock: Debug + Send + Sync {}
+pub trait Lock: Debug + Send + Sync {
+    /// Returns an error if the directory of the lock's path is not the locked one any more, because the directory
+    /// was moved or replaced.
+    ///
+    /// A store calls this before it changes a file.
+    ///
+    /// # Errors
+    ///
+    /// The reason; never unless implemented.
+    fn check(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 /// Returns the file system of the operating system.
 pub fn real_files() -> Arc<dyn Vfs> {
@@ -304,7 +318,7 @@ impl Vfs for RealFiles {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        let mut lock = RealLock { held: Vec::new() };
+        let mut lock = RealLock::of(path);
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
         if !lock.try_add(file)? {
             return Ok(None);
@@ -375,9 +389,18 @@ pub(crate) fn descriptors_max() -> usize {
 #[derive(Debug)]
 struct RealLock {
     held: Vec<File>,
+    /// The directory of the lock file, which is locked, too.
+    directory: PathBuf,
+    process: OwnProcess,
 }
 
 impl RealLock {
+    /// Creates the lock of a path, which holds no file yet.
+    fn of(path: &Path) -> Self {
+        let directory = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        Self { held: Vec::new(), directory, process: OwnProcess::current() }
+    }
+
     /// Locks a file and keeps it. Returns `false` if the file is already locked.
     fn try_add(&mut self, file: File) -> io::Result<bool> {
         match file.try_lock() {
@@ -391,12 +414,32 @@ impl RealLock {
     }
 }
 
-impl Lock for RealLock {}
+impl Lock for RealLock {
+    fn check(&self) -> io::Result<()> {
+        #[cfg(unix)]
+        if let Some(held) = self.held.get(1) {
+            use std::os::unix::fs::MetadataExt;
+            let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+            let now = fs::metadata(&self.directory).map(identity);
+            if now.ok() != Some(held.metadata().map(identity)?) {
+                let what = format!(
+                    "the store's directory {} was moved or replaced while the store was open",
+                    self.directory.display()
+                );
+                return Err(io::Error::other(what));
+            }
+        }
+        Ok(())
+    }
+}
 
 /// Unlocks the files. Closing them is not enough: a process that another thread starts shares them
 /// between its fork and its exec.
 impl Drop for RealLock {
     fn drop(&mut self) {
+        if !self.process.is_current() {
+            return; // A fork shares the files with the process that still holds the lock.
+        }
         for file in &self.held {
             // A lock that cannot be released here is released when its last copy is closed.
             let _ = file.unlock();
@@ -425,7 +468,7 @@ mod tests {
     fn a_lock_is_released_although_another_process_shares_its_files() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("LOCK");
-        let mut lock = RealLock { held: Vec::new() };
+        let mut lock = RealLock::of(&path);
         assert!(lock.try_add(File::create(&path).unwrap()).unwrap());
         let shared = lock.held[0].try_clone().unwrap();
         drop(lock);

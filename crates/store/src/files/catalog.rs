@@ -30,6 +30,8 @@ use crate::sync::{Mutex, MutexGuard, RwLock, lock, read, write};
 #[derive(Debug)]
 pub(crate) struct Catalog {
     pub(crate) opener: FileOpener,
+    /// The id of the store, with which the names of its files begin.
+    pub(crate) store_id: u64,
     /// The seed of all row filters. One hash of a row serves every file.
     pub(crate) seed: Seed,
     pub(crate) clock: Clock,
@@ -61,6 +63,7 @@ impl Catalog {
     ) -> Self {
         Self {
             opener,
+            store_id: manifest.store,
             seed: manifest.seed,
             clock: options.clock.clone(),
             bloom_error_rate: options.bloom_error_rate,

@@ -29,6 +29,7 @@ use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
 use crate::files::manifest::{FamilyEntry, FileEntry, Manifest};
 use crate::files::names::WAL_DIRECTORY;
+use crate::files::names::identity::name_in_store;
 use crate::files::names::segment_number::SegmentNumber;
 use crate::files::new_files::new_file::{FilePurpose, NewFile};
 use crate::files::new_files::salvage_marker::{check_finished, mark_finished, mark_unfinished};
@@ -78,9 +79,10 @@ pub fn salvage(
         name_families(vfs, directory, &mut plan, families)?;
     }
     mark_unfinished(vfs, out)?;
-    let mut salvage = Salvage { vfs, directory, out, event: &mut event, is_whole: true };
-    salvage.done(&plan.report);
     let mut manifest = Manifest::new()?;
+    let store = manifest.store;
+    let mut salvage = Salvage { vfs, directory, out, store, event: &mut event, is_whole: true };
+    salvage.done(&plan.report);
     manifest.seed = plan.manifest.as_ref().map_or(manifest.seed, |old| old.seed);
     manifest.flushed = plan.manifest.as_ref().map_or(manifest.flushed, |old| old.flushed);
     let mut damaged_files = Vec::new();
@@ -185,6 +187,8 @@ struct Salvage<'a> {
     vfs: &'a dyn Vfs,
     directory: &'a Path,
     out: &'a Path,
+    /// The id of the new store.
+    store: u64,
     event: &'a mut dyn FnMut(VerifyEvent<'_>),
     is_whole: bool,
 }
@@ -222,8 +226,9 @@ impl Salvage<'_> {
                 Found::Whole(source, entry) => {
                     *newest = (*newest).max(entry.sequence_max);
                     report.cells = entry.cells;
-                    copy(self.vfs, &*source, &path, &place.join(&entry.name), entry.length)?;
-                    entries.push(entry);
+                    let name = name_in_store(self.store, &entry.name);
+                    copy(self.vfs, &*source, &path, &place.join(&name), entry.length)?;
+                    entries.push(FileEntry { name, ..entry });
                 }
                 Found::DamagedFile(reader, entry) => {
                     *newest = (*newest).max(entry.sequence_max);

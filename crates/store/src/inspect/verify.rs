@@ -11,9 +11,8 @@ use super::plan::{InspectionPlan, PlannedFamily};
 use crate::error::{Error, Result};
 use crate::files::manifest::Manifest;
 use crate::files::names::WAL_DIRECTORY;
-use crate::files::names::identity::is_store_file_name;
+use crate::files::names::identity::is_own_file_name;
 use crate::files::names::segment_number::SegmentNumber;
-use crate::files::new_files::new_file::PendingFile;
 use crate::options::StoreOptions;
 use crate::store::OPEN_ATTEMPTS_MAX;
 use crate::vfs::Vfs;
@@ -90,7 +89,7 @@ impl Verification<'_> {
         let vfs = &*self.options.vfs;
         let mut reports = vec![plan.report.clone()];
         let names = plan.left_over.iter();
-        reports.extend(names.map(|name| left_over(self.directory.join(name), "not the store's")));
+        reports.extend(names.map(|name| left_over(self.directory.join(name), NOT_OF_THIS_STORE)));
         let family_name = |id| match &plan.manifest {
             Some(manifest) => manifest.family_name(id).map(str::as_bytes),
             None => Some(&b"?"[..]),
@@ -120,7 +119,7 @@ impl Verification<'_> {
                     return Ok(false);
                 }
             }
-            for report in left_over_in(vfs, family, &place) {
+            for report in left_over_in(plan, family, &place) {
                 self.tell(&report, plan, false);
             }
         }
@@ -163,6 +162,9 @@ pub(super) fn report_of(segment: &InspectedSegment) -> FileReport {
     report
 }
 
+/// What is said of a file that the store did not write. The store never changes or removes such a file.
+const NOT_OF_THIS_STORE: &str = "not of this store";
+
 fn left_over(path: PathBuf, note: &str) -> FileReport {
     let mut report = FileReport::new(path, FileKind::LeftOver);
     report.notes.push(note.to_owned());
@@ -176,7 +178,7 @@ fn left_over_of_log(vfs: &dyn Vfs, plan: &InspectionPlan, wal: &Path) -> Result<
     }
     let entries = vfs.list(wal).map_err(Error::io(wal, "list"))?;
     let notes = entries.iter().filter_map(|entry| match SegmentNumber::from_name(&entry.name) {
-        None => Some((entry, "not the store's")),
+        None => Some((entry, NOT_OF_THIS_STORE)),
         Some(number) => {
             let first = plan.manifest.as_ref().map(|manifest| manifest.first_segment);
             let is_flushed = first.is_some_and(|first| number < first);
@@ -190,18 +192,18 @@ fn left_over_of_log(vfs: &dyn Vfs, plan: &InspectionPlan, wal: &Path) -> Result<
 }
 
 /// Returns reports about files in a family's directory that the manifest does not list.
-fn left_over_in(vfs: &dyn Vfs, family: &PlannedFamily, place: &Path) -> Vec<FileReport> {
+fn left_over_in(plan: &InspectionPlan, family: &PlannedFamily, place: &Path) -> Vec<FileReport> {
+    let store = plan.manifest.as_ref().map(|manifest| manifest.store);
+    let is_own = |name: &str| store.is_some_and(|store| is_own_file_name(store, name));
     let names = family.left_over.iter();
     names
         .map(|name| {
-            let plain = name.strip_suffix(PendingFile::TEMPORARY_SUFFIX).unwrap_or(name);
             let path = place.join(name);
-            let is_removed = is_store_file_name(plain) && vfs.open(&path).is_ok();
-            let note = if is_removed {
+            let note = if is_own(name) {
                 "the manifest does not name it: a crash left it, and the next open for writing removes it, \
                  or a writer is making it"
             } else {
-                "not the store's"
+                NOT_OF_THIS_STORE
             };
             left_over(path, note)
         })

@@ -6,9 +6,10 @@ use std::path::Path;
 use super::background::Maintenance;
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
+use crate::files::file_access::path_checks::absolute;
 use crate::files::manifest::Manifest;
 use crate::files::names::WAL_DIRECTORY;
-use crate::files::names::identity::random_number;
+use crate::files::names::identity::{name_in_store, random_number};
 use crate::vfs::{Entry, Vfs};
 use crate::write::log::Log;
 
@@ -21,6 +22,13 @@ impl Maintenance {
     pub(crate) fn checkpoint(&self, catalog: &Catalog, log: &Log, directory: &Path) -> Result<()> {
         self.health.check_writable()?;
         let vfs = &**catalog.opener.vfs();
+        let directory = &absolute(directory)?;
+        if directory.starts_with(catalog.opener.directory()) {
+            let shown = directory.display();
+            return Err(Error::invalid(format!(
+                "{shown}: is in the store itself; a checkpoint needs a directory outside of it"
+            )));
+        }
         let entries = match vfs.list(directory) {
             Ok(entries) => Some(entries),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -48,21 +56,23 @@ impl Maintenance {
 /// Links all files into `directory` and writes its manifest.
 fn link_all(catalog: &Catalog, directory: &Path) -> Result<()> {
     let (vfs, store) = (&**catalog.opener.vfs(), catalog.opener.directory());
-    let manifest = catalog.lock_manifest();
+    let original = catalog.lock_manifest();
+    // A new id, so that neither store accepts the other's log or removes the other's files.
+    let mut manifest = Manifest { store: random_number()?, ..original.clone() };
     let wal = directory.join(WAL_DIRECTORY);
     vfs.create_directory(&wal).map_err(Error::io(&wal, "create"))?;
-    for family in &manifest.families {
+    for family in &mut manifest.families {
         let (from, to) = (store.join(&family.name), directory.join(&family.name));
         vfs.create_directory(&to).map_err(Error::io(&to, "create"))?;
-        for file in &family.files {
-            let link = to.join(&file.name);
+        for file in &mut family.files {
+            let name = name_in_store(manifest.store, &file.name);
+            let link = to.join(&name);
             let linked = vfs.hard_link(&from.join(&file.name), &link);
             linked.map_err(Error::io(&link, "link"))?;
+            file.name = name;
         }
         vfs.sync_directory(&to).map_err(Error::io(&to, "sync"))?;
     }
-    // A new id, so that neither store accepts the other's log.
-    let mut manifest = Manifest { store: random_number()?, ..manifest.clone() };
     // Writes since the flush are only in the log of the original.
     manifest.log_end = manifest.first_segment;
     manifest.store(vfs, directory)?;

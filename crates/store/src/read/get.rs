@@ -19,6 +19,7 @@ use crate::error::Result;
 use crate::files::catalog::Catalog;
 use crate::files::version::store_version::{FamilyVersion, StoreVersion};
 use crate::memstore::Memstore;
+use crate::process::OwnProcess;
 use crate::read::explain::{Explanation, GetObserver, Recorder, Traced};
 use crate::read::query::{Columns, Get, QueryTimes, View};
 use crate::read::row_merge::{RowMerge, ShownCell};
@@ -31,6 +32,7 @@ pub(crate) struct ReadView {
     pub(crate) version: Arc<StoreVersion>,
     pub(crate) visible: SequenceId,
     pub(crate) seed: Seed,
+    process: OwnProcess,
     /// Read from the clock at the first use, because most gets do not need the time.
     pub(crate) now: OnceLock<Timestamp>,
 }
@@ -42,7 +44,8 @@ impl ReadView {
         // a flush may have dropped versions that only an older view would show.
         let version = catalog.version();
         let visible = catalog.visible();
-        Self { version, visible, seed: catalog.seed, now: OnceLock::new() }
+        let process = catalog.health().process().clone();
+        Self { version, visible, seed: catalog.seed, process, now: OnceLock::new() }
     }
 
     /// Returns the view's time, which is the clock's time at the first call.
@@ -144,13 +147,16 @@ impl ReadView {
         mut visit: impl FnMut(&'g FamilyVersion, &'g Columns) -> Result<()>,
     ) -> Result<()> {
         if get.families.is_empty() {
+            self.process.check()?;
             let mut families = self.version.families.iter();
             return families.try_for_each(|family| visit(family, &Columns::All));
         }
         get.families.iter().try_for_each(|query| visit(self.family(&query.family)?, &query.columns))
     }
 
+    /// Returns a family, unless this process is a fork of the one that opened the store.
     pub(crate) fn family(&self, name: &[u8]) -> Result<&Arc<FamilyVersion>> {
+        self.process.check()?;
         self.version.known_family(name)
     }
 

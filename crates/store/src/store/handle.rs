@@ -33,6 +33,9 @@ impl Store {
     /// If the log has 32 segments or more, the open flushes, so that the log becomes short, and
     /// merges small files if the store compacts automatically.
     ///
+    /// The path is made absolute. If the directory is moved or replaced while the store is open, changes
+    /// of its files are errors. A fork of the process gets [`Error::Forked`](crate::Error::Forked).
+    ///
     /// # Errors
     ///
     /// * [`Error::Missing`](crate::Error::Missing) if no store exists and none may be created,
@@ -40,7 +43,8 @@ impl Store {
     /// * [`Error::Unfinished`](crate::Error::Unfinished) if a salvage into the directory is not
     ///   complete,
     /// * [`Error::Corrupt`](crate::Error::Corrupt) if the log or the manifest is damaged,
-    /// * [`Error::Invalid`](crate::Error::Invalid) if no file can be written with the options,
+    /// * [`Error::Invalid`](crate::Error::Invalid) if no file can be written with the options, or if
+    ///   a store would be created in a directory that has other files,
     /// * errors of the operating system and of the store files.
     pub fn open(directory: impl AsRef<Path>, options: StoreOptions) -> Result<Self> {
         options.check()?;

@@ -28,7 +28,7 @@ pub(crate) struct StoreInner {
     pub(super) durability: Durability,
     threads: Vec<JoinHandle<()>>,
     /// `None` if the store is read-only.
-    _lock: Option<Box<dyn Lock>>,
+    _lock: Option<Arc<dyn Lock>>,
 }
 
 /// The state of a store as loaded from its files.
@@ -48,7 +48,7 @@ impl StoreInner {
     pub(super) fn new(
         options: StoreOptions,
         state: LoadedState,
-        lock: Option<Box<dyn Lock>>,
+        lock: Option<Arc<dyn Lock>>,
     ) -> Self {
         let LoadedState { opener, manifest, version, log_tail, newest, times } = state;
         let health = match lock {
@@ -111,6 +111,11 @@ impl Drop for StoreInner {
     ///
     /// Errors are ignored, because such writes are not promised to be durable.
     fn drop(&mut self) {
+        if self.catalog.health().process().check().is_err() {
+            // A fork has no threads of the store to wait for, and writes nothing.
+            self.threads.drain(..).for_each(std::mem::forget);
+            return;
+        }
         self.maintenance.stop();
         for thread in self.threads.drain(..) {
             let _ = thread.join(); // A panic has poisoned the store already.

@@ -4,7 +4,7 @@
 //! LOCK            locked while the store is open for writing
 //! MANIFEST        the families, their options and their files
 //! wal/…           the log
-//! FAMILY/…        the store files of a family: 32 hex digits each
+//! FAMILY/…        the store files of a family: 16 hex digits of the store's id and 16 random ones each
 //! UNFINISHED      exists until a salvage into the directory is complete; opening fails until then
 //! ```
 

@@ -6,6 +6,7 @@
 //!           ─ fill the memstores from the log ─ remove flushed and empty segments
 //! ```
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,13 +15,12 @@ use sstable::{Cell, SequenceId};
 use super::inner::{LoadedState, StoreInner};
 use crate::error::{Error, Result};
 use crate::files::families::dropped;
-use crate::files::file_access::path_checks::{check_is_own, check_is_own_or_missing};
+use crate::files::file_access::path_checks::{absolute, check_is_own, check_is_own_or_missing};
 use crate::files::file_access::reserve::ReservedFiles;
 use crate::files::manifest::{FamilyEntry, Manifest};
-use crate::files::names::identity::is_store_file_name;
+use crate::files::names::identity::is_own_file_name;
 use crate::files::names::segment_number::SegmentNumber;
 use crate::files::names::{LOCK_NAME, WAL_DIRECTORY};
-use crate::files::new_files::new_file::PendingFile;
 use crate::files::version::file_opener::FileOpener;
 use crate::files::version::store_version::StoreVersion;
 use crate::options::StoreOptions;
@@ -65,17 +65,22 @@ impl LoadedState {
 impl StoreInner {
     /// Opens the store in `directory`, or creates one if the options allow it. Starts no threads.
     pub(crate) fn open(directory: &Path, mut options: StoreOptions) -> Result<Self> {
+        let directory = &absolute(directory)?;
         let reserved = ReservedFiles::new(Arc::clone(&options.vfs));
         options.vfs = reserved.clone();
         let vfs = Arc::clone(&options.vfs);
         let manifest = Manifest::load(&*vfs, directory);
-        if !options.create && matches!(manifest, Ok(None)) {
-            return Err(Error::Missing { path: directory.to_path_buf() });
+        if matches!(manifest, Ok(None)) {
+            if !options.create {
+                return Err(Error::Missing { path: directory.clone() });
+            }
+            check_has_no_other_files(&*vfs, directory)?;
         }
         let wal_directory = directory.join(WAL_DIRECTORY);
         check_is_own_or_missing(&*vfs, directory, WAL_DIRECTORY)?;
         vfs.create_directory(&wal_directory).map_err(Error::io(&wal_directory, "create"))?;
-        let lock = take_lock(&*vfs, directory)?;
+        let lock: Arc<dyn Lock> = take_lock(&*vfs, directory)?.into();
+        reserved.check_before_changes(&lock);
         reserved.keep_spare(directory.join(LOCK_NAME));
         check_is_own(&*vfs, directory, WAL_DIRECTORY)?;
         // Only under the lock is the manifest stable.
@@ -88,13 +93,13 @@ impl StoreInner {
         // before files of an older one are removed.
         vfs.sync_directory(directory).map_err(Error::io(directory, "sync"))?;
         let is_listed = |name: &str| manifest.families.iter().any(|family| family.name == name);
-        dropped::finish_all(&*vfs, directory, is_listed)?;
+        dropped::finish_all(&*vfs, directory, manifest.store, is_listed)?;
         let watch = WorkSpan::begin(Work::Recover);
         let recovered = read_log(&options, &wal_directory, &manifest)?;
         recovered.truncate_and_sync(&*vfs, &wal_directory)?;
         for entry in &manifest.families {
             check_is_own(&*vfs, directory, &entry.name)?;
-            remove_orphans(&*vfs, &directory.join(&entry.name), entry)?;
+            remove_orphans(&*vfs, &directory.join(&entry.name), manifest.store, entry)?;
         }
         let empty = recovered.empty_segments.clone();
         let mut state = LoadedState::new(&options, directory, manifest, recovered)?;
@@ -104,6 +109,25 @@ impl StoreInner {
         remove_empty_tail(&*vfs, directory, &mut state.manifest, end, &empty)?;
         Ok(Self::new(options, state, Some(lock)))
     }
+}
+
+/// Refuses to create a store beside files of somebody else.
+///
+/// The entries of a creation that a crash interrupted are allowed, and the directory that a new file system has.
+fn check_has_no_other_files(vfs: &dyn Vfs, directory: &Path) -> Result<()> {
+    const ALLOWED: [&str; 4] = [LOCK_NAME, WAL_DIRECTORY, Manifest::TEMPORARY_NAME, "lost+found"];
+    let entries = match vfs.list(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries.map_err(Error::io(directory, "list"))?,
+    };
+    let Some(other) = entries.iter().find(|entry| !ALLOWED.contains(&&*entry.name)) else {
+        return Ok(());
+    };
+    Err(Error::invalid(format!(
+        "{}: has no store, but {}; a store is created only in an empty or new directory",
+        directory.display(),
+        other.name
+    )))
 }
 
 /// Returns the table of row times, which has to know the newest timestamps of files and log.
@@ -199,12 +223,11 @@ fn create_manifest(vfs: &dyn Vfs, directory: &Path) -> Result<Manifest> {
     Ok(manifest)
 }
 
-/// Removes the files of a family that the manifest does not list, left by a crash.
-fn remove_orphans(vfs: &dyn Vfs, directory: &Path, family: &FamilyEntry) -> Result<()> {
+/// Removes the files of a family that this store wrote and its manifest does not list, left by a crash.
+fn remove_orphans(vfs: &dyn Vfs, directory: &Path, store: u64, family: &FamilyEntry) -> Result<()> {
     for entry in vfs.list(directory).map_err(Error::io(directory, "list"))? {
-        let name = entry.name.strip_suffix(PendingFile::TEMPORARY_SUFFIX).unwrap_or(&entry.name);
         let is_listed = family.files.iter().any(|file| file.name == entry.name);
-        if is_store_file_name(name) && !entry.is_directory() && !is_listed {
+        if is_own_file_name(store, &entry.name) && !entry.is_directory() && !is_listed {
             let path = directory.join(&entry.name);
             vfs.unlink(&path).map_err(Error::io(&path, "unlink"))?;
         }

@@ -16,7 +16,7 @@ use std::path::Path;
 use super::inner::{LoadedState, StoreInner};
 use super::open::read_log;
 use crate::error::{Error, Result};
-use crate::files::file_access::path_checks::check_is_own;
+use crate::files::file_access::path_checks::{absolute, check_is_own};
 use crate::files::file_access::reserve::ReservedFiles;
 use crate::files::manifest::Manifest;
 use crate::files::names::WAL_DIRECTORY;
@@ -29,11 +29,12 @@ pub(crate) const OPEN_ATTEMPTS_MAX: usize = 16;
 impl StoreInner {
     /// Opens the existing store in `directory` for reading only.
     pub(crate) fn open_read_only(directory: &Path, mut options: StoreOptions) -> Result<Self> {
+        let directory = &absolute(directory)?;
         options.vfs = ReservedFiles::new(options.vfs);
         let _watch = WorkSpan::begin(Work::Recover);
         let load = || {
             let manifest = Manifest::load(&*options.vfs, directory)?;
-            manifest.ok_or_else(|| Error::Missing { path: directory.to_path_buf() })
+            manifest.ok_or_else(|| Error::Missing { path: directory.clone() })
         };
         let mut manifest = load()?;
         let mut attempts = 1;
@@ -46,7 +47,7 @@ impl StoreInner {
                     return Err(error);
                 }
                 _ if attempts == OPEN_ATTEMPTS_MAX => {
-                    return Err(Error::Changing { path: directory.to_path_buf() });
+                    return Err(Error::Changing { path: directory.clone() });
                 }
                 _ => {}
             }

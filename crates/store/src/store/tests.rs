@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use sstable::{BlockKind, BlockSource};
 
+use crate::files::names::identity::new_file_name;
 use crate::{
     Cell, Clock, CompactionKind, Delete, Durability, Error, FamilyOptions, Get, Put, ReadTrace,
     Scan, ScanCells, SequenceId, Store, StoreOptions, Timestamp,
@@ -272,11 +273,11 @@ fn opening_removes_leftovers_of_a_crash_and_no_other_file() {
     store.create_family("f", FamilyOptions::default()).unwrap();
     store.put(Put::new("a").column("f", "q", "v")).unwrap();
     store.flush().unwrap();
+    let orphan = new_file_name(store.inner.catalog.store_id).unwrap();
     drop(store);
     let family = directory.path().join("f");
     let kept = file_names(&family);
-    let orphan = "0123456789abcdef0123456789abcdef";
-    std::fs::write(family.join(orphan), "half a file").unwrap();
+    std::fs::write(family.join(&orphan), "half a file").unwrap();
     std::fs::write(family.join(format!("{orphan}.new")), "half a file").unwrap();
     std::fs::write(family.join("notes.txt"), "not ours").unwrap();
     let store = without_compaction(directory.path());

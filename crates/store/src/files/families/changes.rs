@@ -3,16 +3,19 @@
 //! Create and alter each replace the manifest once, so a crash leaves the old or the new set of
 //! families.
 
+use std::io;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
 use crate::files::families::dropped;
-use crate::files::file_access::path_checks::check_is_own;
+use crate::files::file_access::path_checks::{check_is_own, check_is_own_or_missing};
 use crate::files::manifest::FamilyEntry;
 use crate::files::names::check_family_name;
+use crate::files::names::identity::is_own_file_name;
 use crate::files::version::store_version::{Family, StoreVersion};
 use crate::options::FamilyOptions;
+use crate::vfs::Entry;
 
 impl Catalog {
     /// Adds a family.
@@ -27,6 +30,7 @@ impl Catalog {
         let id = self.take_family_id(&manifest)?;
         let (vfs, store) = (&**self.opener.vfs(), self.opener.directory());
         let directory = store.join(name);
+        self.check_has_only_own_files(name)?;
         vfs.create_directory(&directory).map_err(Error::io(&directory, "create"))?;
         vfs.sync_directory(store).map_err(Error::io(store, "sync"))?;
         check_is_own(vfs, store, name)?;
@@ -46,6 +50,25 @@ impl Catalog {
         // family.
         let _ = dropped::unmark(vfs, store, name);
         Ok(())
+    }
+
+    /// Refuses a directory with files that this store did not write. Own files are left of a dropped family.
+    fn check_has_only_own_files(&self, family: &str) -> Result<()> {
+        let (vfs, store) = (&**self.opener.vfs(), self.opener.directory());
+        check_is_own_or_missing(vfs, store, family)?;
+        let directory = store.join(family);
+        let entries = match vfs.list(&directory) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            entries => entries.map_err(Error::io(&directory, "list"))?,
+        };
+        let is_own = |entry: &Entry| is_own_file_name(self.store_id, &entry.name);
+        let Some(other) = entries.iter().find(|entry| !is_own(entry)) else { return Ok(()) };
+        Err(Error::invalid(format!(
+            "{}: has files that this store did not write, such as {}; move the directory away, create the \
+             family, and import the files",
+            directory.display(),
+            other.name
+        )))
     }
 
     /// Replaces the options of a family.

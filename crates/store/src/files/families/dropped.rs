@@ -17,8 +17,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::files::names::check_family_name;
-use crate::files::names::identity::is_store_file_name;
-use crate::files::new_files::new_file::PendingFile;
+use crate::files::names::identity::is_own_file_name;
 use crate::vfs::{Entry, EntryKind, Vfs};
 
 /// Marks a family as dropped. The mark is on disk when the function returns.
@@ -70,6 +69,7 @@ pub(crate) fn remove_if_empty(vfs: &dyn Vfs, store: &Path, family: &str) -> Resu
 pub(crate) fn finish_all(
     vfs: &dyn Vfs,
     store: &Path,
+    store_id: u64,
     is_listed: impl Fn(&str) -> bool,
 ) -> Result<()> {
     let entries = vfs.list(store).map_err(Error::io(store, "list"))?;
@@ -82,9 +82,7 @@ pub(crate) fn finish_all(
         }
         let directory = store.join(marked);
         for entry in vfs.list(&directory).map_err(Error::io(&directory, "list"))? {
-            let name =
-                entry.name.strip_suffix(PendingFile::TEMPORARY_SUFFIX).unwrap_or(&entry.name);
-            if is_store_file_name(name) && !entry.is_directory() {
+            if is_own_file_name(store_id, &entry.name) && !entry.is_directory() {
                 let path = directory.join(&entry.name);
                 vfs.unlink(&path).map_err(Error::io(&path, "unlink"))?;
             }

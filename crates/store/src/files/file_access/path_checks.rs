@@ -1,12 +1,17 @@
-//! Checks that the directories of a store are real directories.
+//! Absolute paths, and checks that the directories of a store are real directories.
 //!
 //! A link in place of a directory would lead writes and removals out of the store.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::vfs::{EntryKind, Vfs};
+
+/// Returns a path that a later change of the working directory does not change.
+pub(crate) fn absolute(directory: &Path) -> Result<PathBuf> {
+    std::path::absolute(directory).map_err(Error::io(directory, "make absolute"))
+}
 
 /// Checks that a directory of the store exists and is not a link.
 pub(crate) fn check_is_own(vfs: &dyn Vfs, store: &Path, name: &str) -> Result<()> {

@@ -1,4 +1,8 @@
-//! The file system of an open store: calls that lack a descriptor get one, and a failed sync is final.
+//! The file system of an open store: no file is changed in a directory that is not the locked one, calls that lack a
+//! descriptor get one, and a failed sync is final.
+//!
+//! Paths are looked up anew in each call. If somebody moves the store's directory and puts another store in its
+//! place, a change by path would reach the other store. So each call that changes a file first checks the lock.
 //!
 //! A call that fails because the process or the system has no descriptor left is repeated: after store
 //! files were closed ([`open_files`](super::open_files)), and then after one of the spare descriptors
@@ -8,12 +12,13 @@
 use std::fmt::{self, Debug};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
 use sstable::ReadAt;
 
-use crate::error::{is_full, is_without_descriptor};
+use crate::error::{Error, is_full, is_without_descriptor};
 use crate::files::file_access::open_files::close_some;
+use crate::process::OwnProcess;
 use crate::vfs::{AppendFile, Entry, Lock, Vfs};
 
 /// The file system of an open store.
@@ -21,6 +26,9 @@ use crate::vfs::{AppendFile, Entry, Lock, Vfs};
 pub(crate) struct ReservedFiles {
     vfs: Arc<dyn Vfs>,
     spare: Mutex<Spare>,
+    process: OwnProcess,
+    /// The store's lock, which the store holds; empty while it opens the store, and if it only reads.
+    lock: OnceLock<Weak<dyn Lock>>,
 }
 
 /// Descriptors for calls that lack one.
@@ -41,7 +49,27 @@ impl ReservedFiles {
     const ATTEMPTS_MAX: usize = 64;
 
     pub(crate) fn new(vfs: Arc<dyn Vfs>) -> Arc<Self> {
-        Arc::new(Self { vfs, spare: Mutex::default() })
+        let (process, lock) = (OwnProcess::current(), OnceLock::new());
+        Arc::new(Self { vfs, spare: Mutex::default(), process, lock })
+    }
+
+    /// Checks this lock before each change from now on, as long as the lock is held.
+    pub(crate) fn check_before_changes(&self, lock: &Arc<dyn Lock>) {
+        let is_first = self.lock.set(Arc::downgrade(lock)).is_ok();
+        assert!(is_first, "a store takes its lock once");
+    }
+
+    /// Returns an error if this process must not change files of the store, or not any more.
+    fn check_lock(&self) -> io::Result<()> {
+        if !self.process.is_current() {
+            return Err(io::Error::other(Error::Forked));
+        }
+        match self.lock.get().map(Weak::upgrade) {
+            None => Ok(()),
+            Some(Some(lock)) => lock.check(),
+            // A reader that outlives the store drops a replaced file. The next open removes the file.
+            Some(None) => Err(io::Error::other("the store is closed")),
+        }
     }
 
     /// Keeps spare descriptors from now on, of this file.
@@ -101,26 +129,32 @@ impl Vfs for ReservedFiles {
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn AppendFile>> {
+        self.check_lock()?;
         self.call(|vfs| vfs.create(path)).map(ReservedFile::boxed)
     }
 
     fn append(&self, path: &Path) -> io::Result<Box<dyn AppendFile>> {
+        self.check_lock()?;
         self.call(|vfs| vfs.append(path)).map(ReservedFile::boxed)
     }
 
     fn truncate(&self, path: &Path, len: u64) -> io::Result<()> {
+        self.check_lock()?;
         self.call(|vfs| vfs.truncate(path, len)).map_err(as_final)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.check_lock()?;
         self.vfs.rename(from, to)
     }
 
     fn hard_link(&self, original: &Path, link: &Path) -> io::Result<()> {
+        self.check_lock()?;
         self.vfs.hard_link(original, link)
     }
 
     fn unlink(&self, path: &Path) -> io::Result<()> {
+        self.check_lock()?;
         self.vfs.unlink(path)
     }
 
@@ -129,10 +163,12 @@ impl Vfs for ReservedFiles {
     }
 
     fn create_directory(&self, path: &Path) -> io::Result<()> {
+        self.check_lock()?;
         self.vfs.create_directory(path)
     }
 
     fn remove_directory(&self, path: &Path) -> io::Result<()> {
+        self.check_lock()?;
         self.vfs.remove_directory(path)
     }
 

@@ -84,6 +84,8 @@ impl Manifest {
     pub(crate) const NAME: &str = MANIFEST_NAME;
     pub(crate) const TEMPORARY_NAME: &str = MANIFEST_TEMPORARY_NAME;
     const MAGIC: [u8; 8] = *b"STOREMAN";
+    /// The place of the store's id.
+    const STORE_AT: std::ops::Range<usize> = 12..20;
     const VERSION: u32 = 3;
     /// The version without `log end`.
     const VERSION_2: u32 = 2;
@@ -140,11 +142,35 @@ impl Manifest {
             let what = "the list of the store's files would exceed 256 MiB; compact the store";
             return Err(Error::invalid(what));
         }
+        self.check_is_of_this_store(vfs, directory)?;
         Self::remove_unfinished(vfs, directory)?;
         let temporary = directory.join(Self::TEMPORARY_NAME);
         let mut file = vfs.create(&temporary).map_err(Error::io(&temporary, "create"))?;
         file.write_all(&bytes).map_err(Error::io(&temporary, "write"))?;
         file.sync().map_err(Error::io(&temporary, "sync"))
+    }
+
+    /// Refuses to replace the manifest of another store. A manifest without a whole header is replaced.
+    fn check_is_of_this_store(&self, vfs: &dyn Vfs, directory: &Path) -> Result<()> {
+        let path = directory.join(Self::NAME);
+        let mut header = [0; Self::STORE_AT.end];
+        match vfs.open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            file => {
+                let file = file.map_err(Error::io(&path, "open"))?;
+                match file.read_exact_at(&mut header, 0) {
+                    Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
+                    read => read.map_err(Error::io(&path, "read"))?,
+                }
+            }
+        }
+        let is_manifest = header.starts_with(&Self::MAGIC);
+        if is_manifest && header[Self::STORE_AT] != self.store.to_be_bytes() {
+            let what =
+                "is the manifest of another store, which was put here while this store was open";
+            return Err(Error::corrupt(&path, 0, what));
+        }
+        Ok(())
     }
 
     /// Replaces the manifest by the one in the temporary file.

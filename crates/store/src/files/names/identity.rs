@@ -1,10 +1,16 @@
 //! Random names and numbers for files and stores.
+//!
+//! The name of a store file is 32 hex digits, as in HBase: 16 of the store's id, and 16 drawn at random. So the
+//! store knows its own files by their names, and never removes a file that somebody else put into its directory.
 
 use std::fmt::Write;
 use std::io;
 use std::path::Path;
 
 use crate::error::{Error, Result};
+
+/// The end of the name of a file that is being written.
+pub(crate) const TEMPORARY_SUFFIX: &str = ".new";
 
 /// Returns a random number.
 ///
@@ -17,7 +23,28 @@ pub(crate) fn random_number() -> Result<u64> {
     Ok(u64::from_be_bytes(bytes))
 }
 
-/// Returns a new name for a store file: 32 hex digits, as in HBase.
+/// Returns a new name for a file of the store with this id.
+///
+/// # Errors
+///
+/// If the operating system has no randomness.
+pub(crate) fn new_file_name(store: u64) -> Result<String> {
+    Ok(format!("{store:016x}{:016x}", random_number()?))
+}
+
+/// Returns the name that a store file gets when the store with this id takes it over.
+pub(crate) fn name_in_store(store: u64, name: &str) -> String {
+    assert!(is_store_file_name(name), "{name} names a store file");
+    format!("{store:016x}{}", &name[16..])
+}
+
+/// Returns whether the store with this id gave a file its name, which may be the temporary one.
+pub(crate) fn is_own_file_name(store: u64, name: &str) -> bool {
+    let name = name.strip_suffix(TEMPORARY_SUFFIX).unwrap_or(name);
+    is_store_file_name(name) && name.starts_with(&format!("{store:016x}"))
+}
+
+/// Returns a new name for an HFile that belongs to no store: 32 hex digits, as in HBase.
 ///
 /// # Errors
 ///
@@ -31,7 +58,7 @@ pub(crate) fn random_name() -> Result<String> {
     }))
 }
 
-/// Returns whether `name` has the form of [`random_name`].
+/// Returns whether `name` has the form of a store file's name: 32 hex digits.
 ///
 /// Names from a manifest become paths, so that no other form is accepted.
 pub(crate) fn is_store_file_name(name: &str) -> bool {
@@ -42,4 +69,22 @@ fn fill(bytes: &mut [u8]) -> Result<()> {
     getrandom::fill(bytes)
         .map_err(|error| io::Error::other(error.to_string()))
         .map_err(Error::io(Path::new("random source"), "read"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_knows_the_names_of_its_own_files_only() {
+        let name = new_file_name(7).unwrap();
+        let taken_over = name_in_store(8, &name);
+        for (store, own, foreign) in [(7, &name, &taken_over), (8, &taken_over, &name)] {
+            for suffix in ["", TEMPORARY_SUFFIX] {
+                assert!(is_own_file_name(store, &format!("{own}{suffix}")));
+                assert!(!is_own_file_name(store, &format!("{foreign}{suffix}")));
+            }
+            assert!(!is_own_file_name(store, &format!("{own}0")));
+        }
+    }
 }

@@ -16,7 +16,7 @@ use crate::checksum::Crc32c;
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
 use crate::files::manifest::{FILE_ID_KEY, FileEntry, FileId, FlatKey};
-use crate::files::names::identity::random_name;
+use crate::files::names::identity::{TEMPORARY_SUFFIX, new_file_name};
 use crate::files::version::store_version::Family;
 use crate::files::version::write_failures::WriteFailures;
 use crate::vfs::{AppendFile, Vfs};
@@ -42,16 +42,19 @@ pub(crate) struct PendingFile {
 }
 
 impl PendingFile {
-    pub(crate) const TEMPORARY_SUFFIX: &str = ".new";
-
     pub(crate) fn create(catalog: &Catalog, family: &Family) -> Result<(Self, Sink)> {
         let vfs = Arc::clone(catalog.opener.vfs());
-        Self::create_in(vfs, &catalog.opener.family_directory(family))
+        let name = new_file_name(catalog.store_id)?;
+        Self::create_in(vfs, &catalog.opener.family_directory(family), name)
     }
 
-    /// Creates a file in a directory, which need not belong to a store.
-    pub(crate) fn create_in(vfs: Arc<dyn Vfs>, directory: &Path) -> Result<(Self, Sink)> {
-        let place = Self { vfs, directory: directory.to_path_buf(), name: random_name()? };
+    /// Creates a file with this name in a directory, which need not belong to a store.
+    pub(crate) fn create_in(
+        vfs: Arc<dyn Vfs>,
+        directory: &Path,
+        name: String,
+    ) -> Result<(Self, Sink)> {
+        let place = Self { vfs, directory: directory.to_path_buf(), name };
         let path = place.temporary_path();
         let file = place.vfs.create(&path).map_err(Error::io(&path, "create"))?;
         Ok((place, Sink { file, checksum: Crc32c::new() }))
@@ -84,7 +87,7 @@ impl PendingFile {
     }
 
     fn temporary_path(&self) -> PathBuf {
-        self.directory.join(format!("{}{}", self.name, Self::TEMPORARY_SUFFIX))
+        self.directory.join(format!("{}{TEMPORARY_SUFFIX}", self.name))
     }
 }
 

@@ -19,6 +19,7 @@ use std::sync::Arc;
 use sstable::{CellRef, FileName, FileSummary, Writer, WriterOptions, check_family_name, escape};
 
 use crate::error::{Error, Result};
+use crate::files::names::identity::random_name;
 use crate::files::new_files::new_file::{PendingFile, Sink};
 use crate::vfs::{RealFiles, Vfs};
 
@@ -138,7 +139,8 @@ impl<'s> RegionFiles<'s> {
         let part = match &mut self.part {
             Some(part) => part,
             none => {
-                let (place, sink) = PendingFile::create_in(Arc::clone(&self.vfs), &self.directory)?;
+                let (place, sink) =
+                    PendingFile::create_in(Arc::clone(&self.vfs), &self.directory, random_name()?)?;
                 let shown = FileName::new(format!("{}/{}", self.family, place.name()));
                 let sink = CancellableSink { sink, cancellation: self.cancellation };
                 let writer = Writer::new(sink, shown, self.options.clone())?;
