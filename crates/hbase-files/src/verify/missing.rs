@@ -54,18 +54,26 @@ struct Search<'t> {
     regions: HashMap<&'t str, RegionHistory>,
     /// The files and directories that problems of the table name as missing or damaged.
     reported: HashSet<&'t Path>,
-    damages: Vec<TableDamage>,
+    found: MissingFiles,
 }
 
-/// Returns the store files of a table that are gone, or the logs that cannot be read to their end.
-pub(super) fn missing_files(table: &Table) -> Vec<TableDamage> {
-    let Some(old) = &table.old_logs else { return Vec::new() };
+/// The store files of a table that are gone, or the logs that cannot be read to their end.
+#[derive(Default)]
+pub(super) struct MissingFiles {
+    pub(super) damages: Vec<TableDamage>,
+    /// Why logs and back references could not be read that are not known to be damaged.
+    pub(super) unread: Vec<Error>,
+}
+
+/// Looks for the store files of a table that are gone.
+pub(super) fn missing_files(table: &Table) -> MissingFiles {
+    let Some(old) = &table.old_logs else { return MissingFiles::default() };
     let mut search = Search {
         table,
         tree: &**table.tree(),
         regions: HashMap::new(),
         reported: reported(table),
-        damages: Vec::new(),
+        found: MissingFiles::default(),
     };
     for region in &table.regions {
         let families = region.families.iter();
@@ -73,18 +81,18 @@ pub(super) fn missing_files(table: &Table) -> Vec<TableDamage> {
         search.regions.insert(region.name().as_str(), histories.collect());
     }
     search.read_logs(old);
-    if !search.damages.is_empty() {
-        return search.damages;
+    if !search.found.damages.is_empty() || !search.found.unread.is_empty() {
+        return search.found;
     }
     for region in &table.regions {
         for family in &region.families {
             let links = links_of(table, region, family);
             search.or_report(&links, |search| search.read_links(&links, region, family));
             let lost = search.lost_files(region, family);
-            search.damages.extend(lost);
+            search.found.damages.extend(lost);
         }
     }
-    search.damages
+    search.found
 }
 
 impl Search<'_> {
@@ -95,8 +103,10 @@ impl Search<'_> {
         read: impl FnOnce(&mut Self) -> Result<T>,
     ) -> T {
         read(self).unwrap_or_else(|error| {
-            if !matches!(self.tree.find(path), Ok(None)) {
-                self.damages.push(TableDamage {
+            if !error.is_damage() {
+                self.found.unread.push(error);
+            } else if !matches!(self.tree.find(path), Ok(None)) {
+                self.found.damages.push(TableDamage {
                     region: None,
                     family: None,
                     file: Some(path.display().to_string()),
