@@ -4,7 +4,7 @@
 use std::fs;
 use std::process::{Command, Output, Stdio};
 
-use crate::command_line::{directory, path, stdout, text};
+use crate::command_line::{directory, hfile, path, stdout, tells, text};
 
 /// Runs `hfile` with a limit of its memory, and a line of 4 GiB of zeros as input.
 fn endless(arguments: &str) -> Output {
@@ -64,5 +64,34 @@ fn a_line_without_end_is_refused_by_its_number_and_limit() {
         assert!(told.contains(line) && told.contains(what), "{arguments}: {told}");
         assert!(matches!(output.status.code(), Some(1..=3)), "{arguments}: {told}");
         assert!(!fs::exists(&out).expect("readable"), "{arguments}");
+    }
+}
+
+/// Input that has no end is shown by its start, whatever message quotes it.
+#[test]
+fn no_message_quotes_a_long_input_as_a_whole() {
+    let long = "x".repeat(9000);
+    let directory = directory();
+    let build = |input: &str, from: &str| {
+        let file = path(&directory, "input");
+        fs::write(&file, input).expect("disk takes it");
+        let output = path(&directory, "out.hfile");
+        let output = hfile(&["build", "--from", from, &file, "--output", &output]);
+        text(&output.stderr)
+    };
+    let cell = r#"{"row":"61","family":"66","qualifier":"","ts":1,"type":"Put","value":""}"#;
+    let told = [
+        tells(1, &["get", "s01-default.hfile", &long]).has("row not found: xxx"),
+        tells(2, &["cat", "s01-default.hfile", "--start", &long, "--stop", "a"]).has("--start xxx"),
+        build(&format!("{{\"{long}\":1}}"), "cells"),
+        build(&cell.replace("Put", &long), "cells"),
+        build(&cell.replace(":1,", &format!(":\"{long}\",")), "cells"),
+        build(&format!("row,family,qualifier,ts,value\na,f,q,{long},v\n"), "csv"),
+        build(&format!("row,family,qualifier,ts,type,value\na,f,q,1,{long},v\n"), "csv"),
+        build(&format!("row,family,qualifier,ts,{long}\n"), "csv"),
+    ];
+    for told in told {
+        let longest = told.lines().map(|line| line.chars().count()).max();
+        assert!(told.contains("xxx") && longest < Some(1200), "{told}");
     }
 }

@@ -14,6 +14,7 @@ mod info;
 mod long_lines;
 mod many_files;
 mod names;
+mod old_releases;
 mod progress;
 mod reading;
 mod recompress;

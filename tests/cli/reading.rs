@@ -9,6 +9,7 @@ use std::fs;
 use std::process::Stdio;
 
 use serde_json::Value;
+use sstable::{CellRef, Compression, FileName, Timestamp, Writer, WriterOptions};
 
 use crate::command_line::{
     command, data, directory, failure, field, golden_cells, hfile, json, manifest, path, run,
@@ -268,3 +269,32 @@ fn a_closed_pipe_ends_quietly() {
 }
 
 // --- writing -------------------------------------------------------------------------------------
+
+/// A block above the limit is no damage, and the advice of the message reads it.
+#[test]
+fn a_block_above_the_limit_is_read_with_the_advised_option() {
+    let directory = directory();
+    let file_with = |len: usize| {
+        let file = path(&directory, &format!("air-{len}.hfile"));
+        let sink = fs::File::create(&file).expect("disk takes it");
+        let options = WriterOptions::default().compression(Compression::Gz);
+        let mut writer = Writer::new(sink, FileName::new("air"), options).expect("sound options");
+        let value = vec![b'x'; len];
+        writer.append(CellRef::put(b"a", b"f", b"q", Timestamp::new(1), &value)).expect("a cell");
+        writer.finish().expect("disk takes it");
+        file
+    };
+    // Larger than HBase's default limit for a cell, and allowed by many clusters.
+    shows(0, &["verify", &file_with(100 << 20)]).has(": sound, ");
+    let limit = " bytes of data exceed the limit of ";
+    let file = file_with(257 << 20);
+    for args in [["verify", &file], ["stats", &file]] {
+        let told = tells(3, &args).has_all(&[limit, ": DATA block at 0x"]);
+        assert!(!told.contains("restore") && !told.contains("damage"), "{told}");
+        let advice = told.split_once("--inflate-ratio-max ").expect("advice").1;
+        let ratio = advice.split_once(',').expect("a number").0;
+        let less = (ratio.parse::<u32>().expect("a number") - 1).to_string();
+        tells(3, &[&args[..], &["--inflate-ratio-max", &less]].concat()).has(limit);
+        run(0, &[&args[..], &["--inflate-ratio-max", ratio]].concat());
+    }
+}

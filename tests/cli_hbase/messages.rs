@@ -195,3 +195,39 @@ fn an_encrypted_file_is_refused_and_not_called_damaged() {
     assert!(out.contains(": refused: unsupported encryption: yes\n"), "{out}");
     assert!(!out.contains("DAMAGED") && told.contains("1 of 5 files could not be read"), "{told}");
 }
+
+#[test]
+fn a_table_of_another_release_is_described_and_its_files_are_refused() {
+    let copy = RootCopy::release_1_7();
+    let root = &*copy.argument();
+    let described = "DATA_BLOCK_ENCODING => 'PREFIX_TREE'";
+    shows(0, &["table", "describe", "--root", root, "e-prefix-tree"]).has(described);
+    shows(0, &["snapshot", "describe", "--root", root, "se-prefix-tree"]).has(described);
+    shows(0, &["table", "ls", "--root", root]).has_all(&["emp ", "e-prefix-tree "]);
+    let refused = "unsupported data block encoding: PREFIX_TREE\n";
+    for (noun, name) in [("table", "e-prefix-tree"), ("snapshot", "se-prefix-tree")] {
+        let (out, told) = run(3, &[noun, "verify", "--root", root, name]);
+        assert!(out.contains(": refused, 1 region") && out.contains(refused), "{out}");
+        assert!(told.contains("next: let HBase rewrite the file"), "{told}");
+        for verb in [&["scan", "--count"][..], &["get"]] {
+            let row = if verb[0] == "get" { &["r"][..] } else { &[] };
+            let args = [&[noun], verb, &["--root", root, name], row].concat();
+            let told = tells(3, &args).has(refused);
+            assert!(!told.contains("restore"), "{told}");
+        }
+        tells(1, &[noun, "scan", "--root", root, name, "--skip-damaged"]).has("hfile: missing: ");
+    }
+}
+
+#[test]
+fn a_table_whose_last_compaction_dropped_all_cells_is_empty() {
+    let copy = RootCopy::release_1_7();
+    let root = &*copy.argument();
+    for (noun, name) in [("table", "emp"), ("snapshot", "semp")] {
+        for raw in [&[][..], &["--raw"]] {
+            let args = [&[noun, "scan", "--root", root, name, "--format", "cells"], raw].concat();
+            assert_eq!(run(0, &args).0, "");
+        }
+        shows(0, &[noun, "verify", "--root", root, name]).has(": sound, ");
+    }
+}

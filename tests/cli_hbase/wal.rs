@@ -309,8 +309,62 @@ fn damage_has_status_1_and_an_offset() {
     assert_eq!(found, truth("dictionary.closed")[..found.len()]);
     assert_eq!(report["entries"].as_u64(), Some(found.len() as u64));
     assert!(told.contains(&format!("damaged: damaged at offset {offset}: ")), "{told}");
-    assert!(told.contains("\nnext: the entries before that offset are sound"), "{told}");
+    assert!(told.contains("\nnext: restore a sound copy of the log"), "{told}");
     shows(1, &["wal", "info", path(&damaged)]).has("end           DAMAGED at offset ");
+}
+
+/// Returns a log of ten entries, of which the third and the seventh are damaged.
+fn log_with_two_damaged_entries() -> Vec<u8> {
+    let mut log = PlainLog::new();
+    let region = "83a2af9efa70f232938815b9cf317a11";
+    let offsets: Vec<usize> = (1..=10)
+        .map(|sequence| {
+            log.entry(EntryKey { region, table: "t", sequence, write_time: 1, padding: 0 }, &[PUT])
+        })
+        .collect();
+    for at in [offsets[2], offsets[6]] {
+        log.bytes[at..at + 6].fill(0xff);
+    }
+    log.bytes
+}
+
+#[test]
+fn verify_lists_all_damage_of_a_log_and_the_advice_prints_what_is_left() {
+    let directory = tempdir().expect("a temporary directory");
+    let file = write(directory.path(), "damaged", &log_with_two_damaged_entries());
+    let (out, _) = run(1, &["wal", "verify", path(&file)]);
+    assert!(out.contains(": DAMAGED, 8 entries, 8 cells"), "{out}");
+    assert_eq!(out.matches("are left out; the next sound entries follow\n").count(), 2, "{out}");
+    let (out, _) = run(1, &["wal", "verify", "--json", path(&file)]);
+    let errors = objects(&out)[0]["errors"].as_array().expect("an array").clone();
+    assert_eq!(errors.len(), 2, "{out}");
+    assert!(errors.iter().all(|error| error["bytes"].as_u64() > Some(20)), "{out}");
+
+    let cat = ["wal", "cat", "--json", path(&file)];
+    let (out, told) = run(1, &cat);
+    assert_eq!(objects(&out).len(), 2);
+    assert!(told.contains("print the entries that can be read with hfile wal cat --skip-damaged"));
+    let (out, told) = run(1, &[&cat[..], &["--skip-damaged"]].concat());
+    let sequences: Vec<_> = objects(&out).iter().map(|entry| entry["sequence"].as_u64()).collect();
+    assert_eq!(sequences, [1, 2, 4, 5, 6, 8, 9, 10].map(Some));
+    let lines: Vec<&str> = told.lines().collect();
+    assert_eq!(lines.len(), 2, "{told}");
+    for (line, error) in lines.iter().zip(&errors) {
+        let start =
+            format!("hfile: missing: {}: damaged at offset {}: ", path(&file), error["offset"]);
+        assert!(line.starts_with(&start), "{told}");
+        let left_out =
+            format!("; {} bytes from offset {} on are left out", error["bytes"], error["offset"]);
+        assert!(line.contains(&left_out), "{told}");
+    }
+    // A sound log, and one that cannot be read on.
+    run(0, &["wal", "cat", "--skip-damaged", &log("plain.open")]);
+    let mut bytes = log_bytes("dictionary.closed");
+    let at = bytes.len() - 40;
+    bytes[at..at + 4].fill(0xff);
+    let damaged = write(directory.path(), "dictionary", &bytes);
+    tells(1, &["wal", "cat", "--skip-damaged", path(&damaged)])
+        .has("because its entries need the dictionaries of those before");
 }
 
 #[test]

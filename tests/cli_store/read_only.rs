@@ -91,6 +91,30 @@ fn a_store_without_permission_to_write_can_be_read() {
     assert_eq!(contents(Path::new(&place)), before);
 }
 
+#[test]
+fn a_file_that_cannot_be_read_is_not_called_damaged() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let place = filled(directory.path());
+    let files = fs::read_dir(Path::new(&place).join("f")).expect("there");
+    let file = files.map(|file| file.expect("listed").path()).next().expect("one was flushed");
+    let free = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+    fs::set_permissions(directory.path(), Permissions::from_mode(0o755)).expect("ours");
+    fs::set_permissions(&file, Permissions::from_mode(0o000)).expect("ours");
+    let verify = ["store", "verify", &place];
+    let output = if is_root() {
+        run("setpriv", &[&free[..], &[HFILE], &verify].concat())
+    } else {
+        run(HFILE, &verify)
+    };
+    let (out, told) = (text(&output.stdout), text(&output.stderr));
+    if is_root() && out.is_empty() {
+        return say("read-only: SKIPPED: setpriv does not work");
+    }
+    assert_eq!(output.status.code(), Some(3), "{out}{told}");
+    assert!(out.contains(": NOT READ, ") && out.contains("Permission denied"), "{out}");
+    assert!(!out.contains("DAMAGED") && !told.contains("restore"), "{out}{told}");
+}
+
 /// On a read-only mount, and on a full file system.
 #[test]
 fn a_store_on_a_read_only_mount_or_a_full_disk_can_be_read() {

@@ -57,6 +57,16 @@ impl RootCopy {
         Self::unpack(&reports().join("root-merged-2.1.10.tar.gz"), "root")
     }
 
+    /// Unpacks `tests/data/reports/release-1.7-root.tar.gz`: tables of HBase 1.7 that later releases do
+    /// not write.
+    ///
+    /// # Panics
+    ///
+    /// If the disk does not take it.
+    pub fn release_1_7() -> Self {
+        Self::unpack(&reports().join("release-1.7-root.tar.gz"), "root")
+    }
+
     fn unpack(archive: &Path, name: &'static str) -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let file = File::open(archive).expect("the archive is there");

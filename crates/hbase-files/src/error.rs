@@ -207,6 +207,19 @@ impl Error {
         }
     }
 
+    /// Returns whether a part is known to be damaged or missing. A part that needs a feature which this
+    /// build lacks is neither, unless no release of HBase has the feature.
+    pub(crate) fn is_damage(&self) -> bool {
+        match self {
+            Self::File(error @ sstable::Error::Unsupported { .. }) => {
+                unheard_feature(error).is_some()
+            }
+            Self::Unsupported { .. } | Self::Log(crate::wal::Error::Unsupported { .. }) => false,
+            Self::Incomplete { source, .. } => source.is_damage(),
+            error => error.is_loss(),
+        }
+    }
+
     /// Creates the error of a failed action on a file or directory: [`Damaged`](Self::Damaged) for a
     /// symbolic link out of the root.
     pub(crate) fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Self {
@@ -223,6 +236,20 @@ pub(crate) fn is_file_loss(error: &sstable::Error) -> bool {
         sstable::Error::Io { source, .. } => is_gone(source),
         sstable::Error::Corrupt { .. } | sstable::Error::Unsupported { .. } => true,
         _ => false,
+    }
+}
+
+/// Returns what a file needs, if it is a codec or an order of rows that no release of HBase has.
+///
+/// The trailer names both without a checksum, so a changed byte of the name is more likely.
+pub(crate) fn unheard_feature(error: &sstable::Error) -> Option<String> {
+    match error {
+        sstable::Error::Unsupported { feature, found, .. }
+            if *feature == "comparator" || found.starts_with("code ") =>
+        {
+            Some(format!("unsupported {feature}: {found}"))
+        }
+        _ => None,
     }
 }
 

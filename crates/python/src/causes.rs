@@ -18,6 +18,9 @@ impl From<&sstable::Error> for Failure {
             Error::Unsupported { file, .. } => {
                 Self::new(FailureKind::Unsupported, message).at_path(file)
             }
+            Error::TooLarge { file, at, .. } => {
+                Self::new(FailureKind::Unsupported, message).at_path(file).at_offset(at.get())
+            }
             Error::Invalid { .. } => Self::invalid(message),
             Error::Internal { file, at, .. } => {
                 Self::new(FailureKind::Other, message).at_path(file).at_offset(at.get())

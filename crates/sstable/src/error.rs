@@ -6,6 +6,7 @@ use std::io;
 use std::sync::Arc;
 
 use crate::BlockOffset;
+use crate::counts::show_count;
 
 /// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -44,6 +45,29 @@ pub enum Error {
         feature: &'static str,
         /// The value found in the file.
         found: String,
+    },
+
+    /// A block is larger once decompressed than the [limits](crate::Limits) allow in a file of this size.
+    ///
+    /// Its checksums are right. With a higher limit the file can be read.
+    #[error(
+        "{file}: {block} block at {at}: its {} bytes of data exceed the limit of {} in a file of this size",
+        show_count(*len),
+        show_count(*limit)
+    )]
+    TooLarge {
+        /// The file.
+        file: FileName,
+        /// The offset of the block.
+        at: BlockOffset,
+        /// The type of the block.
+        block: BlockType,
+        /// The size of the decompressed block.
+        len: u64,
+        /// The limit that it exceeds.
+        limit: u64,
+        /// The least [`inflate_ratio_max`](crate::Limits::inflate_ratio_max) that allows the block.
+        ratio: u32,
     },
 
     /// The caller passed a value that the file format does not allow.
@@ -110,6 +134,8 @@ pub(crate) enum DecodeError {
         /// The value found in the file.
         found: String,
     },
+    /// The block is sound, but exceeds a limit; see [`Error::TooLarge`].
+    TooLarge { at: BlockOffset, block: BlockType, len: u64, limit: u64, ratio: u32 },
 }
 
 impl DecodeError {
@@ -119,6 +145,9 @@ impl DecodeError {
             Self::Damage(damage) => damage.in_file(file),
             Self::Unsupported { feature, found } => {
                 Error::Unsupported { file: file.clone(), feature, found }
+            }
+            Self::TooLarge { at, block, len, limit, ratio } => {
+                Error::TooLarge { file: file.clone(), at, block, len, limit, ratio }
             }
         }
     }

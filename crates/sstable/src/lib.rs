@@ -224,7 +224,7 @@ pub use reader::Reader;
 pub use rows_between::{RowsBetween, prefix_end};
 pub use scan::scanner::Scanner;
 pub use source::{FileSource, ReadAt};
-pub use text::{error_line, escape, parse_hex, quoted, unescape};
+pub use text::{error_line, escape, parse_hex, quoted, shorten, unescape};
 pub use time_text::parse_time;
 pub use trace::{BlockKind, BlockSource, ReadCounters, ReadTrace};
 pub use units::{BlockOffset, SequenceId, Timestamp};

@@ -4,12 +4,13 @@
 ///
 /// The defaults are far above what HBase writes and far below what the fields of the format can
 /// hold. Allocations are also limited by the bytes read: with the defaults, reading or verifying a
-/// file of `n` bytes never needs more than 64 MiB + 4 · `n`, not counting the block cache.
+/// file of `n` bytes needs at most 64 MiB + 4 · `n`, and twice its largest decompressed block, not
+/// counting the block cache. A number that contradicts the bytes takes no memory.
 ///
 /// ```
 /// use sstable::{Limits, ReaderOptions};
 ///
-/// // A file with little more than cells of 200 MB that compress well.
+/// // A file with little more than a cell of 500 MB that compresses well.
 /// let limits = Limits::default().inflate_ratio_max(100);
 /// let options = ReaderOptions::default().limits(limits);
 /// ```
@@ -46,9 +47,14 @@ impl Default for Limits {
 
 /// The decompressed size that is accepted in a file of any size, in bytes.
 ///
-/// HBase's default limit for a cell is 10 MiB, and a block ends with the cell that fills it, so
-/// blocks of default size are smaller than this.
-const BLOCK_LEN_ALLOWANCE: usize = 16 << 20;
+/// A block ends with the cell that fills it. HBase's default limit for a cell is 10 MiB, which clusters
+/// raise for larger values, and bulk loads do not have.
+const BLOCK_LEN_ALLOWANCE: usize = 256 << 20;
+
+/// The decoded size that is accepted beyond the stored cells of a delta-encoded block, in bytes.
+///
+/// Larger than the block sizes that clusters use.
+const PLAIN_LEN_ALLOWANCE: usize = 16 << 20;
 
 impl Limits {
     /// Sets the maximum size of a block, in its stored, decompressed and decoded form.
@@ -59,7 +65,7 @@ impl Limits {
         self
     }
 
-    /// Sets the maximum size of a decompressed or decoded block: `ratio` × file size + 16 MiB.
+    /// Sets the maximum size of a decompressed or decoded block: `ratio` × file size + 256 MiB.
     ///
     /// Default: 1. The limit depends on the size of the file, not of the stored block, because
     /// compression may shrink an undamaged block a thousandfold. An undamaged file needs a higher
@@ -77,6 +83,13 @@ impl Limits {
         limit.min(file_len.saturating_mul(ratio).saturating_add(BLOCK_LEN_ALLOWANCE))
     }
 
+    /// Returns the least ratio that allows a block of `len` bytes in a file of `file_len` bytes.
+    pub(crate) fn ratio_for(len: u64, file_len: u64) -> u32 {
+        let allowance = u64::try_from(BLOCK_LEN_ALLOWANCE).unwrap_or(u64::MAX);
+        let ratio = len.saturating_sub(allowance).div_ceil(file_len.max(1));
+        u32::try_from(ratio).unwrap_or(u32::MAX).max(1)
+    }
+
     /// Returns the maximum decoded size of the cells of a delta-encoded block of `body_len` bytes.
     ///
     /// In such a block, a value equal to the previous one takes a byte or two, so a small malicious
@@ -85,7 +98,7 @@ impl Limits {
     /// in the block at full length. So the decoded size of a valid block is not far above the
     /// larger of the block size and `body_len`.
     pub(crate) fn plain_len_max(&self, body_len: usize, file_len: u64) -> usize {
-        self.inflated_len_max(file_len).min(body_len.saturating_add(BLOCK_LEN_ALLOWANCE))
+        self.inflated_len_max(file_len).min(body_len.saturating_add(PLAIN_LEN_ALLOWANCE))
     }
 }
 
@@ -148,20 +161,22 @@ mod tests {
         assert_eq!(limits.block_len_max(99).inflated_len_max(1000), 99);
         assert_eq!(limits.inflated_len_max(u64::MAX), limits.block_len_max as usize);
         // Plain cells are also limited by the size of their block.
-        assert_eq!(limits.plain_len_max(10, 1000), BLOCK_LEN_ALLOWANCE + 10);
-        assert_eq!(limits.plain_len_max(5000, 1000), BLOCK_LEN_ALLOWANCE + 1000);
+        assert_eq!(limits.plain_len_max(10, 1000), PLAIN_LEN_ALLOWANCE + 10);
+        assert_eq!(limits.plain_len_max(1 << 30, 1000), BLOCK_LEN_ALLOWANCE + 1000);
     }
 
     #[test]
     fn a_higher_ratio_accepts_a_highly_compressed_file() {
         let options = WriterOptions::default().compression(Compression::Gz);
         let mut writer = crate::Writer::new(Vec::new(), FileName::new("air"), options).unwrap();
-        let value = vec![0; 17 << 20];
+        let value = vec![0; 257 << 20];
         let cell = crate::CellRef::put(b"r", b"f", b"q", crate::Timestamp::new(1), &value);
         writer.append(cell).unwrap();
         let file = Bytes::from(writer.finish().unwrap().0);
-        let error = read(&file, Limits::default()).unwrap_err().to_string();
-        assert!(error.contains("more than the limits allow in such a file"), "{error}");
-        read(&file, Limits::default().inflate_ratio_max(100)).unwrap();
+        let error = read(&file, Limits::default()).unwrap_err();
+        let crate::Error::TooLarge { ratio, .. } = error else { panic!("{error}") };
+        let error = read(&file, Limits::default().inflate_ratio_max(ratio - 1)).unwrap_err();
+        assert!(error.to_string().contains("bytes of data exceed the limit of "), "{error}");
+        read(&file, Limits::default().inflate_ratio_max(ratio)).unwrap();
     }
 }

@@ -32,7 +32,7 @@ use std::io::{self, BufRead, Write};
 
 use serde::Deserialize;
 
-use crate::text::parse_hex;
+use crate::text::{parse_hex, quoted};
 use crate::{Cell, CellRef, CellType, Error, FileName, Result, SequenceId, Timestamp};
 
 /// Writes a cell as one line.
@@ -211,7 +211,7 @@ fn parse(line: &[u8]) -> Result<Cell, String> {
     let cell_type = CellType::ALL
         .into_iter()
         .find(|known| known.name() == line.cell_type)
-        .ok_or_else(|| format!("unknown cell type {:?}", line.cell_type))?;
+        .ok_or_else(|| format!("unknown cell type {}", quoted(line.cell_type.as_bytes())))?;
     if line.seq > SequenceId::MAX.get() {
         return Err(format!("sequence id {} does not fit", line.seq));
     }

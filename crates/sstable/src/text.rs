@@ -3,8 +3,11 @@
 //! Of byte strings, printable ASCII is unchanged, and other bytes are `\xNN`. HBase:
 //! `Bytes.toStringBinary` and `Bytes.toBytesBinary`.
 
+use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
+
+use crate::counts::show_count;
 
 /// Formats `bytes` as HBase does; [`unescape`] is the inverse.
 ///
@@ -76,7 +79,7 @@ pub fn unescape(text: &str) -> Vec<u8> {
 
 /// Formats an error and its sources in one line, separated by `: `.
 ///
-/// Leaves out a source whose message the line already ends with.
+/// Leaves out a source whose message the line already ends with, and [shortens](shorten) long words.
 ///
 /// ```
 /// let source = std::io::Error::from(std::io::ErrorKind::NotFound);
@@ -94,7 +97,41 @@ pub fn error_line(error: &(dyn Error + 'static)) -> String {
         }
         cause = error.source();
     }
-    line
+    match shorten(&line) {
+        Cow::Borrowed(_) => line,
+        Cow::Owned(short) => short,
+    }
+}
+
+/// Cuts long words of a message, which quote input: keys, values, and names without an end.
+///
+/// Paths and names that HBase allows stay whole, except very long rows.
+///
+/// ```
+/// let message = format!("row not found: {}", "x".repeat(9000));
+/// let short = sstable::shorten(&message);
+/// assert!(short.starts_with("row not found: xxx") && short.ends_with("x… (8,200 more characters) …xxxxx"));
+/// ```
+pub fn shorten(message: &str) -> Cow<'_, str> {
+    /// The characters of a word that is not cut, and those that stay of its start and its end.
+    const WORD_MAX: usize = 1000;
+    const START: usize = 795;
+    const END: usize = 5;
+    let is_long = |word: &str| word.chars().count() > WORD_MAX;
+    if !message.split_whitespace().any(is_long) {
+        return Cow::Borrowed(message);
+    }
+    let cut = |word: &str| {
+        let count = word.chars().count();
+        if count <= WORD_MAX {
+            return word.to_owned();
+        }
+        let start: String = word.chars().take(START).collect();
+        let end: String = word.chars().skip(count.saturating_sub(END)).collect();
+        let left_out = u64::try_from(count.saturating_sub(START + END)).unwrap_or(u64::MAX);
+        format!("{start}… ({} more characters) …{end}", show_count(left_out))
+    };
+    message.split_inclusive(char::is_whitespace).map(cut).collect()
 }
 
 /// Parses pairs of hex digits of either case; `None` if the text is anything else.

@@ -27,10 +27,10 @@ impl<V: clap::Args> WithReadingOptions<V> {
 // Options of verbs that read files.
 #[derive(Clone, Copy, Debug, clap::Args)]
 struct ReadingOptions {
-    /// Refuse blocks that decompress to more than TIMES x file size + 16 MiB
+    /// Refuse blocks that decompress to more than TIMES x file size + 256 MiB
     ///
-    /// The limit keeps a small file from exhausting memory. A larger block is reported as damage. Raise
-    /// TIMES to read a sound file that holds little more than one huge, highly compressed cell.
+    /// The limit keeps a small file from exhausting memory. Raise TIMES to read a file that holds little
+    /// more than one huge, highly compressed cell; the message about such a block says how far.
     #[arg(long, value_name = "TIMES", default_value_t = 1)]
     #[arg(help_heading = ADVANCED, hide_short_help = true)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]

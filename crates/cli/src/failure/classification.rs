@@ -194,6 +194,13 @@ fn classify_file_error(error: &sstable::Error) -> Option<Classification> {
             "let HBase rewrite the file with options that this build supports, or use a build that supports \
              these",
         ),
+        sstable::Error::TooLarge { ratio, .. } => class_with_verb(
+            3,
+            format!(
+                "if there is memory for the block, raise the limit: --inflate-ratio-max {ratio}, for verbs that \
+                 read HFiles and tables"
+            ),
+        ),
         // `classify` continues with the source: the operating system's error.
         _ => None,
     }
@@ -237,6 +244,9 @@ fn classify_directory_error(error: &hbase_files::Error) -> Option<Classification
             if matches!(**source, hbase_files::Error::Io { .. }) =>
         {
             None
+        }
+        hbase_files::Error::Incomplete { source, .. } if is_refused(source) => {
+            classify_directory_error(source)
         }
         hbase_files::Error::Temporary { .. } => class(
             3,
@@ -306,14 +316,24 @@ fn classify_directory_error(error: &hbase_files::Error) -> Option<Classification
     }
 }
 
+/// Whether a part of a table needs what this build lacks, which is no damage.
+fn is_refused(error: &hbase_files::Error) -> bool {
+    matches!(
+        error,
+        hbase_files::Error::Unsupported { .. }
+            | hbase_files::Error::File(sstable::Error::Unsupported { .. })
+            | hbase_files::Error::Log(hbase_files::wal::Error::Unsupported { .. })
+    )
+}
+
 fn classify_log_error(error: &hbase_files::wal::Error) -> Option<Classification> {
     use hbase_files::wal::Error;
 
     match error {
         Error::Damaged { .. } => class(
             1,
-            "the entries before that offset are sound, and hfile wal cat prints them; restore a sound copy of the \
-             log (replica, backup) for those after it",
+            "restore a sound copy of the log (replica, backup), or print the entries that can be read with hfile wal \
+             cat --skip-damaged; hfile wal verify lists all damage",
         ),
         Error::NotALog { is_hfile: true, .. } => class(3, "read it with hfile info or hfile cat"),
         Error::NotALog { .. } => class(

@@ -1,7 +1,7 @@
 //! Rows that may be missing because of damage, as `verify` and `salvage` report them.
 
 use serde::Serialize;
-use sstable::{RowsBetween, escape};
+use sstable::{RowsBetween, escape, shorten};
 
 /// What a report says of a problem that costs no rows.
 pub(crate) const NO_ROWS: &str =
@@ -28,6 +28,10 @@ impl LostRowsReport {
 impl From<&RowsBetween> for LostRowsReport {
     fn from(rows: &RowsBetween) -> Self {
         let row = |row: &Option<Vec<u8>>| row.as_deref().map(|row| escape(row).to_string());
-        Self { first_row: row(&rows.first), last_row: row(&rows.last), shown: rows.to_string() }
+        Self {
+            first_row: row(&rows.first),
+            last_row: row(&rows.last),
+            shown: shorten(&rows.to_string()).into_owned(),
+        }
     }
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io::{self, Write};
 
+use sstable::shorten;
+
 use crate::text::printable::{as_line, as_lines};
 
 /// Prints a line on stderr. Escapes control characters, line feeds too.
@@ -19,6 +21,7 @@ pub(crate) fn print_message_lines(text: &str) {
 }
 
 fn print(text: &str) {
+    let text = shorten(text);
     // A single write, so that lines of several threads or processes do not interleave.
     let line = format!("{text}\n");
     let mut stderr = io::stderr().lock();

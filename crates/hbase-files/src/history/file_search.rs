@@ -58,7 +58,7 @@ pub(crate) struct FileSearch<'t> {
 }
 
 /// A store file that is gone, or a part of a root directory that does not tell which are gone.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Debug)]
 pub(crate) struct FileLoss {
     /// The region and the family of a store file.
     pub(crate) family: Option<(RegionName, Vec<u8>)>,
@@ -67,6 +67,8 @@ pub(crate) struct FileLoss {
     pub(crate) what: String,
     /// The rows that may have lost cells.
     pub(crate) rows: RowsBetween,
+    /// Why a part could not be read that is not known to be damaged.
+    pub(crate) unread: Option<Error>,
 }
 
 impl<'t> FileSearch<'t> {
@@ -108,7 +110,7 @@ impl<'t> FileSearch<'t> {
         let Some(directory) = &self.table.old_logs else { return Vec::new() };
         match old_logs(self.tree, directory, self.table.name.is_meta()) {
             Ok(logs) => logs.iter().filter_map(|log| self.read_or_report(log)).collect(),
-            Err(error) => self.unread(directory, &error).into_iter().collect(),
+            Err(error) => self.unread(directory, error).into_iter().collect(),
         }
     }
 
@@ -119,7 +121,7 @@ impl<'t> FileSearch<'t> {
             for family in region.families.iter().filter(|family| is_wanted(&family.name)) {
                 let links = links_of(self.table, region, family);
                 if let Err(error) = self.read_links(&links, region, family) {
-                    losses.extend(self.unread(&links, &error));
+                    losses.extend(self.unread(&links, error));
                 }
                 losses.extend(self.lost_files(region, family));
             }
@@ -128,17 +130,19 @@ impl<'t> FileSearch<'t> {
     }
 
     fn read_or_report(&mut self, log: &Path) -> Option<FileLoss> {
-        self.read_log(log).err().and_then(|error| self.unread(log, &error))
+        self.read_log(log).err().and_then(|error| self.unread(log, error))
     }
 
     /// Reports a part that cannot be read, unless HBase has removed the part in the meantime.
-    fn unread(&self, path: &Path, error: &Error) -> Option<FileLoss> {
-        let is_there = !matches!(self.tree.find(path), Ok(None));
+    fn unread(&self, path: &Path, error: Error) -> Option<FileLoss> {
+        let is_damage = error.is_damage();
+        let is_there = !is_damage || !matches!(self.tree.find(path), Ok(None));
         is_there.then(|| FileLoss {
             family: None,
             file: path.display().to_string(),
-            what: format!("store files may be lost unnoticed: {}", error_line(error)),
+            what: format!("store files may be lost unnoticed: {}", error_line(&error)),
             rows: RowsBetween::default(),
+            unread: (!is_damage).then_some(error),
         })
     }
 
@@ -322,6 +326,7 @@ fn lost(region: &Region, family: &Family, name: &str, origin: &FileOrigin) -> Fi
             origin.source.display()
         ),
         rows: region.info.rows(),
+        unread: None,
     }
 }
 

@@ -263,7 +263,7 @@ impl LogCellsBuilder {
 }
 
 impl From<FileLoss> for MissingCells {
-    fn from(FileLoss { family, file, what, rows }: FileLoss) -> Self {
+    fn from(FileLoss { family, file, what, rows, .. }: FileLoss) -> Self {
         let (region, family) = family.unzip();
         let region = region.map(|region| region.to_string()).unwrap_or_default();
         Self { region, family: family.unwrap_or_default(), file, what, rows }

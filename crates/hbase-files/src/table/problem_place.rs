@@ -81,7 +81,7 @@ impl Table {
 }
 
 /// Returns the path of an error about a file or directory of the table.
-fn path_of(problem: &Error) -> Option<&Path> {
+pub(crate) fn path_of(problem: &Error) -> Option<&Path> {
     match problem {
         Error::Missing { path, .. }
         | Error::Io { path, .. }

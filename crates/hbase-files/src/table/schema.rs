@@ -201,8 +201,8 @@ impl FamilySchema {
 
     /// Returns the attributes as options of a store's family.
     ///
-    /// Absent attributes have HBase's defaults. A codec that this project does not write is that of the
-    /// default: the options decide what a read shows, not how files are read.
+    /// Absent attributes have HBase's defaults. So do a codec, an encoding and a Bloom type that this
+    /// project does not write: the options decide what a read shows, not how files are read.
     pub fn options(&self) -> FamilyOptions {
         self.options.clone()
     }
@@ -239,13 +239,13 @@ impl Texts<'_> {
         parsed.map(Some).ok_or_else(|| format!("family {family}: {name} is {value}"))
     }
 
-    /// Parses an attribute whose values are names, in any case; `None` if it is absent.
-    fn named<T>(
-        &self,
-        name: &str,
-        from_name: impl Fn(&str) -> Option<T>,
-    ) -> Result<Option<T>, String> {
-        self.parsed(name, |text| from_name(&text.to_ascii_uppercase()))
+    /// Parses an attribute whose values are names, in any case; `None` if it is absent or unknown.
+    ///
+    /// For settings that only writers need. Other releases of HBase have other names, and a block or a
+    /// filter that this build cannot read is refused by its own name once a read needs it.
+    fn known_name<T>(&self, name: &str, from_name: impl FnOnce(&str) -> Option<T>) -> Option<T> {
+        let value = self.attributes.get(name.as_bytes())?;
+        from_name(&std::str::from_utf8(value).ok()?.to_ascii_uppercase())
     }
 
     fn prefix_len(&self) -> u16 {
@@ -270,15 +270,15 @@ impl Texts<'_> {
         if let Some(size) = self.parsed("BLOCKSIZE", limit)? {
             options.block_size = size;
         }
-        // HBase refuses a table with a name that it does not know, though reads do not need these.
         let bloom_type = |text: &str| BloomType::from_name(text, self.prefix_len());
-        if let Some(bloom_type) = self.named("BLOOMFILTER", bloom_type)? {
+        if let Some(bloom_type) = self.known_name("BLOOMFILTER", bloom_type) {
             options.bloom_type = bloom_type;
         }
-        let compression = self.named("COMPRESSION", Compression::from_name)?;
+        let compression = self.known_name("COMPRESSION", Compression::from_name);
         let compression = compression.filter(|compression| compression.is_supported());
         options.compression = compression.unwrap_or(options.compression);
-        if let Some(encoding) = self.named("DATA_BLOCK_ENCODING", DataBlockEncoding::from_name)? {
+        if let Some(encoding) = self.known_name("DATA_BLOCK_ENCODING", DataBlockEncoding::from_name)
+        {
             options.data_block_encoding = encoding;
         }
         options.in_memory = self

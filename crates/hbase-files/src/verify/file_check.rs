@@ -8,6 +8,7 @@ use sstable::{Damage, FileName, Limits, Reader, ReaderOptions, Verification, err
 use super::damage::TableDamage;
 use super::file_use::FileUse;
 use super::mob::MobCheck;
+use crate::error::unheard_feature;
 use crate::table::identity_check::FamilyCells;
 use crate::{Error, FileTree, ItemKind, Location, RegionName, Result};
 
@@ -30,9 +31,10 @@ impl FileCheck {
     /// # Errors
     ///
     /// [`Error::Io`] if a file cannot be read, and [`Error::File`] with
-    /// [`Unsupported`](sstable::Error::Unsupported) if it is encrypted: the check is then incomplete, and the file
-    /// is not known to be sound. Damage, missing files, and files that need another feature that this build does
-    /// not have, are not errors, but among the damages: a changed byte can name such a feature.
+    /// [`Unsupported`](sstable::Error::Unsupported) or [`TooLarge`](sstable::Error::TooLarge) if it needs a feature
+    /// that this build does not have, or higher limits: the check is then incomplete, and the file is not known to
+    /// be sound. Damage and missing files are not errors, but among the damages, and so is a file that names a
+    /// codec or an order of rows which no release of HBase has.
     pub fn run(
         &self,
         tree: &dyn FileTree,
@@ -71,18 +73,14 @@ impl FileCheck {
             }
             source => source?,
         };
-        let verification = match sstable::verify(source.clone(), name.clone(), limits, progress) {
-            Err(sstable::Error::Unsupported { feature, found: value, .. })
-                if feature != "encryption" =>
-            {
-                let what = format!("cannot be read: unsupported {feature}: {value}");
-                let damage =
-                    |(used, _): &(&FileUse, _)| used.damage(what.clone(), used.rows.clone());
-                damages.extend(found.iter().map(damage));
-                return Ok(());
-            }
-            verification => verification?,
-        };
+        let verified = sstable::verify(source.clone(), name.clone(), limits, progress);
+        if let Some(feature) = verified.as_ref().err().and_then(unheard_feature) {
+            let what = format!("cannot be read: {feature}");
+            let damage = |(used, _): &(&FileUse, _)| used.damage(what.clone(), used.rows.clone());
+            damages.extend(found.iter().map(damage));
+            return Ok(());
+        }
+        let verification = verified?;
         for problem in &verification.problems {
             report(problem, &verification, &found, damages);
         }

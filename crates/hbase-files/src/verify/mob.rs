@@ -13,6 +13,7 @@ use store::Clock;
 
 use super::damage::TableDamage;
 use super::file_use::FileUse;
+use crate::error::unheard_feature;
 use crate::scan::{MobValue, is_reference, mob_value};
 use crate::table::locate_mob;
 use crate::{
@@ -173,20 +174,16 @@ struct MobProblem {
 fn check(tree: &dyn FileTree, limits: Limits, path: &Path) -> Result<Vec<MobProblem>> {
     let source = tree.open(path).map_err(Error::io(path, "open it"))?;
     let shown = path.display();
-    match sstable::verify(source, FileName::new(shown.to_string()), limits, |_| {}) {
-        Err(sstable::Error::Unsupported { feature, found, .. }) => {
-            let what =
-                format!("the MOB file {shown} cannot be read: unsupported {feature}: {found}");
-            Ok(vec![MobProblem { what, costs_rows: true }])
-        }
-        verification => {
-            let verification = verification?;
-            let problem = |damage: &Damage| {
-                let Damage { at, what, .. } = damage;
-                let what = format!("the MOB file {shown} is damaged at {:#x}: {what}", at.get());
-                MobProblem { what, costs_rows: verification.rows_lost(damage).is_some() }
-            };
-            Ok(verification.problems.iter().map(problem).collect())
-        }
+    let verified = sstable::verify(source, FileName::new(shown.to_string()), limits, |_| {});
+    if let Some(feature) = verified.as_ref().err().and_then(unheard_feature) {
+        let what = format!("the MOB file {shown} cannot be read: {feature}");
+        return Ok(vec![MobProblem { what, costs_rows: true }]);
     }
+    let verification = verified?;
+    let problem = |damage: &Damage| {
+        let Damage { at, what, .. } = damage;
+        let what = format!("the MOB file {shown} is damaged at {:#x}: {what}", at.get());
+        MobProblem { what, costs_rows: verification.rows_lost(damage).is_some() }
+    };
+    Ok(verification.problems.iter().map(problem).collect())
 }

@@ -10,7 +10,7 @@ use super::file_check::FileCheck;
 use super::file_use::FileUse;
 use super::mob::MobCheck;
 use crate::history::{FileLoss, FileSearch};
-use crate::table::problem_place::ProblemPlace;
+use crate::table::problem_place::{ProblemPlace, path_of};
 use crate::{Error, FamilySchema, FileTree, ItemKind, Region, Table};
 
 /// The checks of a table: what is known without reading a file, and one check for each HFile.
@@ -40,6 +40,9 @@ pub struct TableCheck {
     /// What is wrong with the table itself: regions that cannot be read, gaps and overlaps,
     /// store files that are gone, or logs that do not tell which are gone.
     pub damages: Vec<TableDamage>,
+    /// Why parts of the table could not be read that are not known to be damaged: for lack of a permission,
+    /// or because they need what this build does not have. With such parts, the check is incomplete.
+    pub unread: Vec<Error>,
     /// The HFiles to check, in the order of the regions.
     pub files: Vec<FileCheck>,
 }
@@ -52,8 +55,21 @@ impl Table {
     /// HBase may have deleted, for example after a compaction. Reports a log that cannot be read to its end in
     /// place of such files.
     pub fn check(&self) -> TableCheck {
-        let problems = self.problems.iter().map(|problem| self.damage_of(problem));
-        let damages = problems.chain(self.missing_files()).collect();
+        let (harmful, refused): (Vec<_>, Vec<_>) =
+            self.problems.iter().partition(|problem| self.is_damage(problem));
+        let mut damages: Vec<_> =
+            harmful.into_iter().map(|problem| self.damage_of(problem)).collect();
+        let incomplete = |problem: &Arc<Error>| Error::Incomplete {
+            path: self.path.clone(),
+            source: Arc::clone(problem),
+        };
+        let mut unread: Vec<_> = refused.into_iter().map(incomplete).collect();
+        for loss in self.missing_files() {
+            match loss.unread {
+                Some(error) => unread.push(error),
+                None => damages.push(TableDamage::from(loss)),
+            }
+        }
         let (mut files, mut known): (Vec<FileCheck>, BTreeMap<String, usize>) = Default::default();
         for region in self.regions.iter().chain(&self.mob) {
             for family in &region.families {
@@ -75,18 +91,33 @@ impl Table {
             }
         }
         self.follow_mob_references(&mut files);
-        TableCheck { damages, files }
+        TableCheck { damages, unread, files }
+    }
+
+    /// Returns whether a problem tells of damage, and does not follow from a part that could not be read.
+    ///
+    /// A region whose description may not be read looks missing, and leaves a gap.
+    fn is_damage(&self, problem: &Error) -> bool {
+        let mut refused = self.problems.iter().filter(|other| !other.is_damage());
+        let follows = match problem {
+            Error::KeyRanges { .. } => refused.next().is_some(),
+            Error::Missing { searched, .. } => {
+                let mut refused = refused.filter_map(|refused| path_of(refused));
+                refused.any(|path| searched.iter().any(|place| path.starts_with(place)))
+            }
+            _ => false,
+        };
+        problem.is_damage() && !follows
     }
 
     /// Returns the store files that are gone, or the logs that cannot be read to their end.
-    fn missing_files(&self) -> Vec<TableDamage> {
+    fn missing_files(&self) -> Vec<FileLoss> {
         if self.old_logs.is_none() {
             return Vec::new();
         }
         let mut search = FileSearch::new(self, &self.regions);
         let unread = search.read_all_logs();
-        let losses = if unread.is_empty() { search.losses(|_| true) } else { unread };
-        losses.into_iter().map(TableDamage::from).collect()
+        if unread.is_empty() { search.losses(|_| true) } else { unread }
     }
 
     /// Lets the checks of the store files of MOB families follow the references to MOB files.
@@ -131,7 +162,7 @@ impl Table {
 }
 
 impl From<FileLoss> for TableDamage {
-    fn from(FileLoss { family, file, what, rows }: FileLoss) -> Self {
+    fn from(FileLoss { family, file, what, rows, .. }: FileLoss) -> Self {
         let (region, family) = family.unzip();
         Self { region, family, file: Some(file), what, rows: Some(rows) }
     }

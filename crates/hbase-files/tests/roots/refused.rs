@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use hbase_files::{Error, RootDirectory, Table, TableScan};
+use sstable::{Limits, error_line};
 use support::root_directory::RootCopy;
 
 use crate::refusing::Refusing;
@@ -33,6 +34,32 @@ fn a_refused_permission_is_not_skipped_as_damage() {
         }
         let cause = cause.downcast_ref::<io::Error>().expect("an error of the system");
         assert_eq!(cause.kind(), io::ErrorKind::PermissionDenied, "{refused}: {error}");
+    }
+}
+
+#[test]
+fn a_check_calls_nothing_damaged_that_it_may_not_read() {
+    let copy = RootCopy::new();
+    assert_eq!(table(&copy, "nothing").check().unread.len(), 0);
+    for (refused, unread) in [
+        ("475ea0cde6a4298710607723607cb381/g/6c183b79333a4937a728208fc3573483", false),
+        ("475ea0cde6a4298710607723607cb381/g", true),
+        ("475ea0cde6a4298710607723607cb381/.regioninfo", true),
+        ("localhost%2C36349%2C1795412714489.1795412744013", true),
+    ] {
+        let table = table(&copy, refused);
+        let check = table.check();
+        assert_eq!(check.damages, [], "{refused}");
+        let tree = &**table.tree();
+        let mut damages = Vec::new();
+        let files = check.files.iter();
+        let errors: Vec<Error> = files
+            .filter_map(|file| file.run(tree, Limits::default(), |_| {}, &mut damages).err())
+            .collect();
+        assert_eq!(damages, [], "{refused}");
+        assert_eq!((check.unread.is_empty(), errors.is_empty()), (!unread, unread), "{refused}");
+        let mut unread = check.unread.iter().chain(&errors).map(|error| error_line(error));
+        assert!(unread.any(|line| line.contains("permission denied")), "{refused}");
     }
 }
 

@@ -25,9 +25,7 @@ pub(crate) fn decompress(
     len: usize,
     buffer: Vec<u8>,
 ) -> Result<Vec<u8>, Cow<'static, str>> {
-    if stored.len().saturating_mul(ratio_max(codec)) < len {
-        return Err(format!("{} bytes of {codec} cannot hold {len}", stored.len()).into());
-    }
+    check_can_hold(codec, stored.len(), len)?;
     match codec {
         Compression::None if stored.len() == len => Ok(stored.to_vec()),
         Compression::None => {
@@ -56,6 +54,18 @@ pub(crate) fn decompress(
         Compression::Zstd => decompress_framed(codec, stored, len, buffer, zstd::decompress),
         unsupported => Err(format!("unsupported compression {unsupported}").into()),
     }
+}
+
+/// Checks that `stored_len` compressed bytes can have `len` bytes once decompressed.
+pub(crate) fn check_can_hold(
+    codec: Compression,
+    stored_len: usize,
+    len: usize,
+) -> Result<(), Cow<'static, str>> {
+    if stored_len.saturating_mul(ratio_max(codec)) < len {
+        return Err(format!("{stored_len} bytes of {codec} cannot hold {len}").into());
+    }
+    Ok(())
 }
 
 /// Returns the maximum number of decompressed bytes per compressed byte that a codec can reach.

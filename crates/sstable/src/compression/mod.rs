@@ -25,4 +25,4 @@ mod zstd;
 pub(crate) use self::codec::zstd_framing;
 pub use self::codec::{Compression, ZstdFraming};
 pub(crate) use self::compress::compress;
-pub(crate) use self::decompress::decompress;
+pub(crate) use self::decompress::{check_can_hold, decompress};

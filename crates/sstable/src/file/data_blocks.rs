@@ -288,7 +288,7 @@ impl OpenFile {
         entry: DataEntry<'_>,
     ) -> Result<(), DamageReason> {
         let origin = block.origin();
-        if self.trailer.has_hudi_comparator && origin.previous == Some(origin.handle.offset) {
+        if self.trailer.has_hudi_comparator() && origin.previous == Some(origin.handle.offset) {
             return Ok(());
         }
         Ok(check_predecessor(origin.previous, entry.predecessor)?)

@@ -1,6 +1,6 @@
 //! Files of Apache Hudi's own writer: where they differ from those of HBase.
 //!
-//! Hudi names its order of bytes as [`COMPARATOR`]. Files under this name may differ in these points:
+//! Hudi names its order of bytes by [`COMPARATORS`]. Files under these names may differ in these points:
 //!
 //! | part of the file       | Hudi                                                                     |
 //! |------------------------|--------------------------------------------------------------------------|
@@ -16,7 +16,7 @@
 //!
 //! Cells have no family and no qualifier, [`Timestamp::LATEST`] and the type `Put`, so a row is enough
 //! for a key. Such keys are completed here; the rest of the crate sees keys as HBase writes them.
-//! Older Hudi wrote its files with HBase's writer. Those have the name, and none of the differences.
+//! Older Hudi wrote its files with HBase's writer. Those files have a name of Hudi, and none of the differences.
 
 use std::borrow::Cow;
 
@@ -25,8 +25,11 @@ use crate::encoding::DamageReason;
 use crate::input::Input;
 use crate::{CellType, KeyRef, Timestamp};
 
-/// Hudi's name for the order of bytes.
-pub(crate) const COMPARATOR: &str = "org.apache.hudi.io.storage.HoodieHBaseKVComparator";
+/// Hudi's names for the order of bytes: in its base files, and in the index of a bootstrapped table.
+pub(crate) const COMPARATORS: [&str; 2] = [
+    "org.apache.hudi.io.storage.HoodieHBaseKVComparator",
+    "org.apache.hudi.common.bootstrap.index.HFileBootstrapIndex$HoodieKVComparator",
+];
 
 /// Completes a key that is only a row with its length. Returns any other key as is.
 pub(super) fn complete_key(key: &[u8]) -> Cow<'_, [u8]> {

@@ -72,7 +72,7 @@ pub(crate) fn open(
     check_supported(&trailer, &blocks).map_err(refused)?;
 
     blocks.compression = trailer.compression;
-    blocks.has_hudi_comparator = trailer.has_hudi_comparator;
+    blocks.has_hudi_comparator = trailer.has_hudi_comparator();
     let loaded_at = trailer.load_on_open_data_offset.get();
     let loaded_len = trailer_at.saturating_sub(loaded_at);
     if loaded_len > blocks.limits.load_on_open_len_max.into() {
@@ -137,9 +137,14 @@ impl LoadOnOpen {
             inflated = inflated.saturating_add(header.uncompressed_size.into());
             check_loaded(blocks, &header, inflated).map_err(damaged)?;
             let bytes = rest.split_to(len);
+            let block = blocks.parse(&bytes, at).map_err(|error| match error {
+                DecodeError::Damage(damage) => damage,
+                // `check_loaded` has checked the size.
+                _ => damaged("is larger than the limits allow"),
+            });
             let place = at;
             at = at.plus(header.len());
-            Ok((place, header.block_type, blocks.parse(&bytes, place), rest.is_empty()))
+            Ok((place, header.block_type, block, rest.is_empty()))
         };
         let mut needed = |blocks: &BlockReader, wanted| {
             let (at, _, block, is_last) = next(blocks, Some(wanted))?;
@@ -288,7 +293,7 @@ fn assemble(
 /// Returns the flat key of the last cell, as the file info states it.
 fn last_key(trailer: &Trailer, file_info: &FileInfo) -> Vec<u8> {
     let stated = file_info.value(FileInfo::LAST_KEY).unwrap_or_default();
-    match (trailer.has_hudi_comparator, trailer.entry_count) {
+    match (trailer.has_hudi_comparator(), trailer.entry_count) {
         (false, _) => stated.to_vec(),
         // A file of Hudi without cells states an empty row.
         (true, 0) => Vec::new(),
@@ -328,7 +333,7 @@ fn read_data_root(
     // The root is stored in another format than the lower levels. Here it is converted to theirs,
     // so that one search serves all levels.
     let mut branch = Vec::with_capacity(body.len());
-    if trailer.has_hudi_comparator {
+    if trailer.has_hudi_comparator() {
         let keys: Vec<_> = entries.iter().map(|entry| hudi::complete_key(entry.key)).collect();
         let whole = entries.iter().zip(&keys).map(|(entry, key)| IndexEntry { key, ..*entry });
         write_index_entries(&mut branch, whole);
@@ -346,7 +351,7 @@ fn read_meta_root(body: &Bytes, trailer: &Trailer) -> Result<MetaIndex, DamageRe
     if !input.is_empty() {
         return Err("bytes after the meta index".into());
     }
-    if trailer.has_hudi_comparator {
+    if trailer.has_hudi_comparator() {
         entries.sort_by(|left, right| left.key.cmp(right.key));
     }
     if !entries.is_sorted_by(|left, right| left.key < right.key) {
@@ -370,7 +375,7 @@ fn read_root_entries<'a>(
     if count > blocks_max {
         return Err(format!("{count} index entries where {blocks_max} blocks have room").into());
     }
-    let lengths = if trailer.has_hudi_comparator {
+    let lengths = if trailer.has_hudi_comparator() {
         hudi::length_form(input.rest(), count, entries_len)?
     } else {
         LengthForm::Hvlong
@@ -408,10 +413,10 @@ fn read_blooms(
     for (at, block_type, meta) in metas {
         let bloom = match block_type {
             BlockType::GeneralBloomMeta => match file_info.bloom_type() {
-                // HBase ignores a filter if the file info does not state its type.
-                Ok(BloomType::None) => Ok(None),
+                // HBase ignores a filter if the file info does not state its type. A type of another
+                // release is no damage: the file is read without the filter.
+                Ok(BloomType::None) | Err(_) => Ok(None),
                 Ok(bloom_type) => ChunkedBloom::new(meta, bloom_type, file_info, &chain).map(Some),
-                Err(name) => Err(format!("unknown Bloom filter type {name}")),
             },
             _ => ChunkedBloom::over_delete_families(meta, &chain).map(Some),
         };

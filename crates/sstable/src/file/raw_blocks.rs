@@ -14,7 +14,9 @@ use super::raw_block::{RawBlock, RawDataBlock};
 use crate::block::header::BlockHeader;
 use crate::block::index::BlockHandle;
 use crate::buffers::{Body, Buffers};
-use crate::{BlockOffset, Compression, Damage, Error, Result, compression, encoding};
+use crate::compression::check_can_hold;
+use crate::error::DecodeError;
+use crate::{BlockOffset, Compression, Damage, Error, Limits, Result, compression, encoding};
 
 impl BlockReader {
     /// Reads, verifies and decompresses the block at `handle`.
@@ -81,7 +83,7 @@ impl BlockReader {
     }
 
     /// Verifies and decompresses the block in `bytes`, which must be exactly one block.
-    pub(crate) fn parse(&self, bytes: &Bytes, at: BlockOffset) -> Result<RawBlock, Damage> {
+    pub(crate) fn parse(&self, bytes: &Bytes, at: BlockOffset) -> Result<RawBlock, DecodeError> {
         let (header, stored) = self.check_block(bytes, at)?;
         let body = bytes.get(stored).unwrap_or_default();
         let inflated = self.inflate(&header, body, &mut Buffers::default());
@@ -107,9 +109,10 @@ impl BlockReader {
         &self,
         bytes: &[u8],
         at: BlockOffset,
-    ) -> Result<(BlockHeader, Range<usize>), Damage> {
+    ) -> Result<(BlockHeader, Range<usize>), DecodeError> {
         let header = self.parse_header(bytes, at)?;
-        let damaged = |what| Damage { at, block: Some(header.block_type), what };
+        let damaged =
+            |what| DecodeError::Damage(Damage { at, block: Some(header.block_type), what });
         if header.len() != u64::try_from(bytes.len()).unwrap_or(u64::MAX) {
             let what =
                 format!("of {} bytes, not {} as stated elsewhere", header.len(), bytes.len());
@@ -126,13 +129,30 @@ impl BlockReader {
         header.checksum_type.verify(data, sums, header.bytes_per_checksum).map_err(|index| {
             damaged(format!("{} number {index} does not agree", header.checksum_type).into())
         })?;
-        let len = usize::try_from(header.uncompressed_size).unwrap_or(usize::MAX);
-        if len > self.limits.inflated_len_max(self.source.len()) {
-            let what = format!("{len} bytes of data are more than the limits allow in such a file");
-            return Err(damaged(what.into()));
-        }
         let header_len = usize::try_from(BlockHeader::LEN).unwrap_or(usize::MAX);
-        Ok((header, header_len.min(data_len)..data_len))
+        let stored = header_len.min(data_len)..data_len;
+        self.check_inflated_len(&header, at, stored.len())?;
+        Ok((header, stored))
+    }
+
+    /// Checks the decompressed size of a block of `stored_len` bytes against the limits.
+    fn check_inflated_len(
+        &self,
+        header: &BlockHeader,
+        at: BlockOffset,
+        stored_len: usize,
+    ) -> Result<(), DecodeError> {
+        let (len, block) = (header.uncompressed_size, header.block_type);
+        let len_usize = usize::try_from(len).unwrap_or(usize::MAX);
+        let limit = self.limits.inflated_len_max(self.source.len());
+        if len_usize <= limit {
+            return Ok(());
+        }
+        check_can_hold(self.compression, stored_len, len_usize)
+            .map_err(|what| Damage::in_block(block, at, what))?;
+        let ratio = Limits::ratio_for(len.into(), self.source.len());
+        let limit = u64::try_from(limit).unwrap_or(u64::MAX);
+        Err(DecodeError::TooLarge { at, block, len: len.into(), limit, ratio })
     }
 
     /// Returns the decompressed data of a block; `None` if the data is stored uncompressed.

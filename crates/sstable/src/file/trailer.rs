@@ -10,6 +10,8 @@
 //! A vint is HBase's variable-length integer, here of n message bytes. No checksum covers the
 //! trailer, so readers check it against the rest of the file. HBase: `FixedFileTrailer`.
 
+use std::borrow::Cow;
+
 use prost::Message;
 
 use super::hudi;
@@ -52,8 +54,8 @@ pub struct Trailer {
     pub last_data_block_offset: Option<BlockOffset>,
     /// The order of the rows; those of `hbase:meta` have their own.
     pub comparator: Comparator,
-    /// Whether the order has Hudi's name. Then keys in the indexes and the file info may be shorter.
-    pub(crate) has_hudi_comparator: bool,
+    /// The name of the order that the file states; HBase has renamed the classes several times.
+    pub(crate) comparator_class_name: Cow<'static, str>,
     /// The codec of all blocks.
     pub compression: Compression,
 }
@@ -120,9 +122,14 @@ impl Trailer {
         if self.major_version == 2 { Self::LEN_V2 } else { Self::LEN }
     }
 
-    /// Returns the name of the order of rows; Hudi has its own name for the order of bytes.
-    pub fn comparator_class_name(&self) -> &'static str {
-        if self.has_hudi_comparator { hudi::COMPARATOR } else { self.comparator.class_name() }
+    /// Returns the name of the order of rows, as the file states it.
+    pub fn comparator_class_name(&self) -> &str {
+        &self.comparator_class_name
+    }
+
+    /// Whether the order has a name of Hudi. Then keys in the indexes and the file info may be shorter.
+    pub(crate) fn has_hudi_comparator(&self) -> bool {
+        hudi::COMPARATORS.contains(&self.comparator_class_name())
     }
 
     /// Returns the offset of the trailer in a file of `file_len` bytes.
@@ -186,7 +193,7 @@ impl Trailer {
         };
         let block =
             |offset: Option<u64>| optional_block(offset)?.ok_or_else(|| corrupt("lacks an offset"));
-        let has_hudi_comparator = proto.comparator_class_name.as_deref() == Some(hudi::COMPARATOR);
+        let (comparator, comparator_class_name) = comparator(proto.comparator_class_name)?;
         let mut trailer = Self {
             major_version,
             minor_version,
@@ -200,8 +207,8 @@ impl Trailer {
             num_data_index_levels: levels,
             first_data_block_offset: optional_block(proto.first_data_block_offset)?,
             last_data_block_offset: optional_block(proto.last_data_block_offset)?,
-            has_hudi_comparator,
-            comparator: comparator(proto.comparator_class_name)?,
+            comparator,
+            comparator_class_name,
             compression: compression(proto.compression_codec)?,
         };
         trailer.forget_missing_last_block();
@@ -209,13 +216,10 @@ impl Trailer {
         Ok(trailer)
     }
 
-    /// Removes the offset 0 that Hudi states for the last data block of a file without cells.
+    /// Removes the offset 0 that HBase before 2.0 and Hudi state for the last data block of a file
+    /// without cells.
     fn forget_missing_last_block(&mut self) {
-        let stated = self.last_data_block_offset;
-        if self.has_hudi_comparator
-            && self.entry_count == 0
-            && stated == Some(BlockOffset::default())
-        {
+        if self.entry_count == 0 && self.last_data_block_offset == Some(BlockOffset::default()) {
             self.last_data_block_offset = None;
         }
     }
@@ -322,12 +326,20 @@ fn split_version(bytes: [u8; 4]) -> (u32, u32) {
     (u32::from_be_bytes([0, high, middle, low]), minor.into())
 }
 
-fn comparator(name: Option<String>) -> Result<Comparator, DecodeError> {
-    match name {
-        None => Ok(Comparator::default()),
-        Some(name) if name == hudi::COMPARATOR => Ok(Comparator::Bytes),
-        Some(name) => Comparator::from_class_name(&name)
-            .ok_or(DecodeError::Unsupported { feature: "comparator", found: name }),
+/// Returns the order of rows, and its name in the file.
+fn comparator(name: Option<String>) -> Result<(Comparator, Cow<'static, str>), DecodeError> {
+    let Some(name) = name else {
+        let default = Comparator::default();
+        return Ok((default, default.class_name().into()));
+    };
+    let order = if hudi::COMPARATORS.contains(&name.as_str()) {
+        Some(Comparator::Bytes)
+    } else {
+        Comparator::from_class_name(&name)
+    };
+    match order {
+        Some(order) => Ok((order, name.into())),
+        None => Err(DecodeError::Unsupported { feature: "comparator", found: name }),
     }
 }
 
@@ -428,6 +440,38 @@ mod tests {
                 assert_eq!(encrypted(tag, value), refused("by a key of HBase's key management"));
             }
         }
+    }
+
+    #[test]
+    fn the_name_of_the_order_stays_as_the_file_has_it() {
+        for name in [
+            "org.apache.hadoop.hbase.KeyValue$KeyComparator",
+            "org.apache.hadoop.hbase.CellComparatorImpl",
+            hudi::COMPARATORS[0],
+            hudi::COMPARATORS[1],
+        ] {
+            let renamed = changed(|trailer| trailer.comparator_class_name = name.into());
+            let renamed = renamed.expect("a known name");
+            assert_eq!(renamed.comparator, Comparator::Bytes);
+            assert_eq!(renamed.comparator_class_name(), name);
+            assert_eq!(renamed.has_hudi_comparator(), name.contains("hudi"), "{name}");
+        }
+    }
+
+    /// HBase before 2.0 states the offset 0 for a last data block that does not exist.
+    #[test]
+    fn a_file_without_cells_has_no_last_data_block_whatever_its_offset() {
+        let without_cells = |last: u64, entries: u64| {
+            let mut trailer = read(EMPTY).unwrap();
+            trailer.last_data_block_offset = Some(BlockOffset::new(last));
+            trailer.entry_count = entries;
+            let mut file = EMPTY[..EMPTY.len() - 4096].to_vec();
+            trailer.write(&mut file);
+            read(&file).map(|trailer| trailer.last_data_block_offset)
+        };
+        assert_eq!(without_cells(0, 0), Ok(None));
+        assert!(matches!(without_cells(1, 0), Err(DecodeError::Damage(_))));
+        assert!(matches!(without_cells(0, 1), Err(DecodeError::Damage(_))));
     }
 
     #[test]

@@ -190,7 +190,7 @@ impl CellChecks {
         let average = |sum: u64| sum.checked_div(self.cell_count).unwrap_or(0).cast_signed();
         let key = FileInfo::AVERAGE_KEY_LEN;
         let rows = average(self.row_bytes);
-        let states_rows = file.trailer.has_hudi_comparator && int(key) == Some(rows);
+        let states_rows = file.trailer.has_hudi_comparator() && int(key) == Some(rows);
         compare(key, int(key), if states_rows { rows } else { average(self.key_bytes) });
         let key = FileInfo::AVERAGE_VALUE_LEN;
         compare(key, int(key), average(self.value_bytes));

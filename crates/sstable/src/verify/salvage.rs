@@ -14,6 +14,7 @@ use std::borrow::Cow;
 
 use super::stored_form::{FoundBlock, StoredForm};
 use crate::encoding::DamageReason;
+use crate::error::DecodeError;
 use crate::file::block_reader::BlockReader;
 use crate::file::raw_block::RawBlock;
 use crate::{
@@ -138,7 +139,11 @@ fn read_block(blocks: &BlockReader, at: BlockOffset, end: u64) -> Result<BlockRe
         Err(error) => return Err(error),
     };
     let bytes = blocks.read_bytes(at, header.len())?;
-    Ok(blocks.parse(&bytes, at).map_err(|damage| (Some(header), damage)))
+    match blocks.parse(&bytes, at) {
+        Ok(raw) => Ok(Ok(raw)),
+        Err(DecodeError::Damage(damage)) => Ok(Err((Some(header), damage))),
+        Err(error) => Err(error.in_file(&blocks.name)),
+    }
 }
 
 /// Returns whether a sound block begins at `at`, or `at` is the end of the blocks.

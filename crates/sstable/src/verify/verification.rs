@@ -22,6 +22,7 @@ use crate::block::index::BlockHandle;
 use crate::block::origin::BlockIdentity;
 use crate::block::row_index::RowIndexKind;
 use crate::buffers::{Body, Buffers};
+use crate::error::DecodeError;
 use crate::file::open_file::OpenFile;
 use crate::file::raw_block::RawBlock;
 use crate::{
@@ -118,7 +119,7 @@ impl Verification {
 /// # Errors
 ///
 /// [`Error::Io`] if the file cannot be read, [`Error::Unsupported`] if it needs a feature that this
-/// build does not have. Damage is not an error, but part of the result.
+/// build does not have, [`Error::TooLarge`] if a block exceeds the limits. Damage is not an error, but part of the result.
 pub fn verify(
     source: Arc<dyn ReadAt>,
     name: FileName,
@@ -248,7 +249,8 @@ impl<'a> Verifier<'a> {
     fn check_row_filter(&mut self) -> Result<()> {
         let filters = self.file.filters();
         let Some(filter) = &filters.row_filter else {
-            self.verification.unused_filter = unused_filter_of_hudi(self.file);
+            self.verification.unused_filter =
+                unused_filter_of_hudi(self.file).or_else(|| unknown_bloom(self.file));
             return Ok(());
         };
         self.verification.unused_filter = filter.unused(&self.file.blocks)?;
@@ -297,7 +299,12 @@ impl<'a> Verifier<'a> {
         let blocks = &self.file.blocks;
         self.verification.blocks += 1;
         let bytes = blocks.read_bytes(at, header.len())?;
-        match blocks.parse(&bytes, at).and_then(|raw| self.check_block(at, &raw)) {
+        let parsed = match blocks.parse(&bytes, at) {
+            Ok(raw) => self.check_block(at, &raw),
+            Err(DecodeError::Damage(damage)) => Err(damage),
+            Err(error) => return Err(error.in_file(&blocks.name)),
+        };
+        match parsed {
             Ok(()) => {
                 self.check_position(at, header);
                 Ok(at.plus(header.len()))
@@ -385,7 +392,7 @@ impl<'a> Verifier<'a> {
         let follows_unreadable =
             header.previous_block.is_some_and(|previous| self.is_unreadable(previous));
         // Hudi states no offset for blocks without cells, and Hudi 1.1 the block's own for the others.
-        let is_unstated = self.file.trailer.has_hudi_comparator
+        let is_unstated = self.file.trailer.has_hudi_comparator()
             && match block_type {
                 BlockType::Data => header.states_own_offset(at),
                 _ => header.previous_block.is_none(),
@@ -500,7 +507,7 @@ impl<'a> Verifier<'a> {
         ] {
             let of_hudi = if field == "uncompressed_data_index_size" { self.data_bytes } else { 0 };
             let fits_hudi =
-                trailer.has_hudi_comparator && field != "entry_count" && stated == of_hudi;
+                trailer.has_hudi_comparator() && field != "entry_count" && stated == of_hudi;
             if stated != is && !fits_hudi {
                 let what = format!("{field} is {stated} and should be {is}");
                 let damage = Damage::in_block(BlockType::Trailer, at, what);
@@ -526,8 +533,14 @@ impl<'a> Verifier<'a> {
 /// Returns why Hudi's Bloom filter over the rows is not used, if the file has one.
 fn unused_filter_of_hudi(file: &OpenFile) -> Option<String> {
     let has_bloom = file.metas.iter().any(|(name, _)| name == "bloom_filter");
-    (file.trailer.has_hudi_comparator && has_bloom)
+    (file.trailer.has_hudi_comparator() && has_bloom)
         .then(|| "the META block bloom_filter is a Bloom filter of Hudi".to_owned())
+}
+
+/// Returns why HBase's Bloom filter is not used, if its type is that of another release.
+fn unknown_bloom(file: &OpenFile) -> Option<String> {
+    let name = file.file_info.bloom_type().err()?;
+    Some(format!("the Bloom filter has the type {name}, which this build does not know"))
 }
 
 /// Formats an offset, or "none".

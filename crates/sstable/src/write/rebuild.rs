@@ -96,7 +96,7 @@ pub fn rebuild_filter<W: Write>(
         let feature = "order of rows for a filter of ours";
         return Err(Error::Unsupported { file: reader.name().clone(), feature, found });
     }
-    if reader.trailer().has_hudi_comparator {
+    if reader.trailer().has_hudi_comparator() {
         let found = "Hudi, whose cells have no family".to_owned();
         let feature = "row filter in a file of";
         return Err(Error::Unsupported { file: reader.name().clone(), feature, found });

@@ -244,7 +244,7 @@ impl<W: Write> Writer<W> {
             first_data_block_offset: self.first_data_block,
             last_data_block_offset: self.last_data_block,
             comparator: self.options.comparator,
-            has_hudi_comparator: false,
+            comparator_class_name: self.options.comparator.class_name().into(),
             compression: self.options.compression,
         };
         body.clear();

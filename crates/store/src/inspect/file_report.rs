@@ -1,8 +1,11 @@
 //! The report about one file of a store.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
-use sstable::{BlockType, RowsBetween};
+use sstable::{BlockType, RowsBetween, error_line};
+
+use crate::error::Error;
 
 /// A file of a store, and its problems.
 #[derive(Clone, Debug)]
@@ -16,6 +19,9 @@ pub struct FileReport {
     pub cells: u64,
     /// The problems; in a salvage, what was lost.
     pub problems: Vec<FileProblem>,
+    /// Why the file could not be read, or not to its end, although it may be sound: a refused permission, or a
+    /// feature that this build does not have.
+    pub unread: Vec<String>,
     /// Remarks that are not problems.
     pub notes: Vec<String>,
 }
@@ -76,12 +82,34 @@ pub enum VerifyEvent<'a> {
 
 impl FileReport {
     pub(super) fn new(path: PathBuf, kind: FileKind) -> Self {
-        Self { path, kind, cells: 0, problems: Vec::new(), notes: Vec::new() }
+        Self { path, kind, cells: 0, problems: Vec::new(), unread: Vec::new(), notes: Vec::new() }
     }
 
-    /// Returns whether the file has no problems.
+    /// Returns whether the file was read and has no problems.
     pub fn is_sound(&self) -> bool {
-        self.problems.is_empty()
+        self.problems.is_empty() && self.unread.is_empty()
+    }
+
+    /// Adds the error of a read: as a problem, unless the file may be sound.
+    pub(super) fn add_error(&mut self, error: &Error) {
+        let line = error_line(error);
+        let may_be_sound = match error {
+            Error::Io { source, .. } | Error::StoreFile(sstable::Error::Io { source, .. }) => {
+                !matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof)
+            }
+            Error::StoreFile(error) => {
+                matches!(
+                    error,
+                    sstable::Error::Unsupported { .. } | sstable::Error::TooLarge { .. }
+                )
+            }
+            _ => false,
+        };
+        if !may_be_sound {
+            self.add_problem(line);
+        } else if !self.unread.contains(&line) {
+            self.unread.push(line);
+        }
     }
 
     pub(super) fn add_problem(&mut self, what: impl Into<String>) {

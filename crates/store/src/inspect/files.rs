@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use sstable::{FileName, Limits, ReadAt, Reader, ReaderOptions, error_line};
+use sstable::{FileName, Limits, ReadAt, Reader, ReaderOptions};
 
 use super::file_report::{FileKind, FileProblem, FileReport, VerifyEvent};
 use crate::error::Error;
@@ -23,7 +23,7 @@ pub(super) fn check_file(
     let source = match vfs.open(path) {
         Ok(source) => source,
         Err(error) => {
-            report.add_problem(error_line(&Error::io(path, "open")(error)));
+            report.add_error(&Error::io(path, "open")(error));
             return report;
         }
     };
@@ -33,7 +33,7 @@ pub(super) fn check_file(
     if let Some(entry) = entry {
         match contradiction(&source, path, entry, |done| reads(done / 2)) {
             Ok(what) => what.into_iter().for_each(|what| report.add_problem(what)),
-            Err(error) => report.add_problem(error_line(&error)),
+            Err(error) => report.add_error(&error),
         }
     }
     let name = FileName::new(path.display().to_string());
@@ -56,7 +56,7 @@ pub(super) fn check_file(
                 }
             }));
         }
-        Err(error) => report.add_problem(error_line(&Error::from(error))),
+        Err(error) => report.add_error(&Error::from(error)),
     }
     report
 }

@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use sstable::error_line;
-
 use super::file_report::{FileKind, FileReport};
 use crate::error::{Error, Result};
 use crate::files::manifest::{FamilyEntry, FileEntry, Manifest};
@@ -68,7 +66,7 @@ impl InspectionPlan {
                 None
             }
             Err(error) => {
-                report.add_problem(error_line(&error));
+                report.add_error(&error);
                 None
             }
         };

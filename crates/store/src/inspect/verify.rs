@@ -20,11 +20,14 @@ use crate::write::log::{self, InspectedSegment};
 
 /// The result of [`verify`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
 pub enum VerifyOutcome {
     /// All files are sound.
     Sound,
     /// Some files have problems, or are missing.
     Damaged,
+    /// No problems were found, but some files could not be read: see [`FileReport::unread`].
+    Unread,
 }
 
 /// Verifies a store: manifest, log, all store files completely, and left-over files.
@@ -54,7 +57,7 @@ pub enum VerifyOutcome {
 /// # Errors
 ///
 /// [`Error::Missing`](crate::Error::Missing) if there is no store, [`Error::Io`](crate::Error::Io) if a
-/// directory cannot be read. A file that cannot be read is a problem of that file.
+/// directory cannot be read. A file that cannot be read is a matter of its report.
 pub fn verify(
     directory: impl AsRef<Path>,
     options: &StoreOptions,
@@ -63,14 +66,14 @@ pub fn verify(
     let directory = directory.as_ref();
     let done = BTreeSet::new();
     let mut verification =
-        Verification { directory, options, event: &mut event, is_sound: true, done };
+        Verification { directory, options, event: &mut event, outcome: VerifyOutcome::Sound, done };
     for tried in 1.. {
         let plan = InspectionPlan::make(options, directory)?;
         if verification.run(&plan, tried < OPEN_ATTEMPTS_MAX)? {
             break;
         }
     }
-    Ok(if verification.is_sound { VerifyOutcome::Sound } else { VerifyOutcome::Damaged })
+    Ok(verification.outcome)
 }
 
 /// A running verification.
@@ -78,7 +81,7 @@ struct Verification<'a> {
     directory: &'a Path,
     options: &'a StoreOptions,
     event: &'a mut dyn FnMut(VerifyEvent<'_>),
-    is_sound: bool,
+    outcome: VerifyOutcome,
     /// The files that were reported.
     done: BTreeSet<PathBuf>,
 }
@@ -135,7 +138,11 @@ impl Verification<'_> {
             }
         }
         if self.done.insert(report.path.clone()) {
-            self.is_sound &= report.is_sound();
+            if !report.problems.is_empty() {
+                self.outcome = VerifyOutcome::Damaged;
+            } else if !report.is_sound() && self.outcome == VerifyOutcome::Sound {
+                self.outcome = VerifyOutcome::Unread;
+            }
             (self.event)(VerifyEvent::Done(report));
         }
         true

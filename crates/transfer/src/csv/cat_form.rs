@@ -16,7 +16,9 @@
 use std::borrow::Cow;
 
 use memchr::memchr;
-use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp, check_family_name, unescape};
+use sstable::{
+    Cell, CellRef, CellType, SequenceId, Timestamp, check_family_name, quoted, unescape,
+};
 
 use super::layout::check_width;
 use super::records::Record;
@@ -53,8 +55,9 @@ impl CatForm {
         if let Some(unknown) = names.iter().find(|name| !COLUMNS.contains(&name.as_str())) {
             let columns = COLUMNS.join(", ");
             return Err(format!(
-                "unknown column {unknown:?}; a CSV of cells has only the columns {columns} (--row reads \
-                 other CSV)"
+                "unknown column {}; a CSV of cells has only the columns {columns} (--row reads \
+                 other CSV)",
+                quoted(unknown.as_bytes())
             ));
         }
         Ok(Some(Self {
@@ -80,7 +83,12 @@ impl CatForm {
         let timestamp = match timestamp.parse() {
             Ok(millis @ 0..) => Timestamp::new(millis),
             Ok(_) => return Err(in_column("ts", "a negative timestamp, which HBase cannot read")),
-            Err(_) => return Err(in_column("ts", format!("{timestamp:?} is not a number"))),
+            Err(_) => {
+                return Err(in_column(
+                    "ts",
+                    format!("{} is not a number", quoted(timestamp.as_bytes())),
+                ));
+            }
         };
         let cell = CellRef {
             row: &row,
@@ -99,16 +107,18 @@ impl CatForm {
         let Some(at) = self.cell_type else { return Ok(CellType::Put) };
         let name = text("type", record, at)?;
         let known = CellType::ALL.into_iter().find(|known| known.name() == name);
-        known.ok_or_else(|| in_column("type", format!("unknown cell type {name:?}")))
+        known.ok_or_else(|| {
+            in_column("type", format!("unknown cell type {}", quoted(name.as_bytes())))
+        })
     }
 
     fn sequence_id(&self, record: &Record<'_>) -> Result<SequenceId, String> {
         let Some(at) = self.sequence_id else { return Ok(SequenceId::new(0)) };
         let id = text("seq", record, at)?;
         let parsed = id.parse().ok().filter(|id| *id <= SequenceId::MAX.get());
-        parsed
-            .map(SequenceId::new)
-            .ok_or_else(|| in_column("seq", format!("{id:?} is not a sequence id")))
+        parsed.map(SequenceId::new).ok_or_else(|| {
+            in_column("seq", format!("{} is not a sequence id", quoted(id.as_bytes())))
+        })
     }
 }
 

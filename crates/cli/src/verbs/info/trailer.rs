@@ -28,7 +28,6 @@ impl From<&Trailer> for TrailerReport {
             // `null` in a file without cells, for which HBase writes -1.
             ("first_data_block_offset", offset(trailer.first_data_block_offset)),
             ("last_data_block_offset", offset(trailer.last_data_block_offset)),
-            // The name that HBase 2 writes for the order; a file can have an older name for it.
             ("comparator_class_name", json!(trailer.comparator_class_name())),
             ("compression_codec", json!(trailer.compression.name())),
             // Always `null`: encrypted files cannot be read.

@@ -71,6 +71,8 @@ struct PrintedReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     totals_checked: Option<bool>,
     errors: Vec<Finding>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unread: Vec<String>,
     notes: Vec<String>,
 }
 
@@ -118,6 +120,7 @@ impl PrintedReport {
             cells: report.cells,
             totals_checked,
             errors: report.problems.iter().map(finding).collect(),
+            unread: report.unread.clone(),
             notes: report.notes.clone(),
         }
     }
@@ -126,6 +129,7 @@ impl PrintedReport {
 impl Report for PrintedReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let verdict = match (self.ok, self.part) {
+            (false, _) if self.errors.is_empty() => "NOT READ",
             (false, _) => "DAMAGED",
             (true, "left-over") => "left over",
             (true, _) => "sound",
@@ -145,7 +149,7 @@ impl Report for PrintedReport {
                 writeln!(out, "    {}", rows.text())?;
             }
         }
-        for note in &self.notes {
+        for note in self.unread.iter().chain(&self.notes) {
             writeln!(out, "  {note}")?;
         }
         if self.totals_checked == Some(false) {

@@ -1,5 +1,6 @@
 //! `hfile store verify`: reads and checks every byte of a store.
 
+use anyhow::bail;
 use store::VerifyOutcome;
 
 use super::directory::WithStore;
@@ -27,6 +28,12 @@ impl WithStore<Verify> {
         let outcome =
             store::verify(&self.directory.directory, &options, |event| reporter.take(&event))?;
         reporter.finish()?;
-        Ok(Answer::from_bool(outcome == VerifyOutcome::Sound))
+        match outcome {
+            VerifyOutcome::Sound => Ok(Answer::Positive),
+            VerifyOutcome::Unread => {
+                bail!("not all files could be read, so the store may be sound")
+            }
+            _ => Ok(Answer::Negative),
+        }
     }
 }

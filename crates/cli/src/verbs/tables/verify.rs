@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use hbase_files::verify::{FileCheck, TableDamage};
 use hbase_files::{Error, Region};
 use serde::Serialize;
-use sstable::escape;
+use sstable::{error_line, escape};
 
 use super::contents::FileCounts;
 use super::place::{Name, NamedPlaces, NamedTable};
@@ -63,6 +63,11 @@ fn check(named: &NamedTable, is_detailed: bool, format: ReportFormat) -> anyhow:
     let mut outcomes = Outcomes::default();
     let mut errors: Vec<Finding> = check.damages.iter().map(Finding::new).collect();
     let (mut unchecked, mut refused) = (Vec::new(), Vec::new());
+    let unread = check.unread.len();
+    for error in check.unread {
+        refused.push(RefusedFile::of_part(&error));
+        outcomes.record(Err(error.into()))?;
+    }
     in_parallel(
         &check.files,
         |file: &FileCheck| {
@@ -101,7 +106,7 @@ fn check(named: &NamedTable, is_detailed: bool, format: ReportFormat) -> anyhow:
     let report =
         TableReport::new(named.name(), counts, errors, Unread { unchecked, refused }, is_detailed);
     let answer = format.print(&report)?;
-    Ok(outcomes.conclude(files, "file")?.and(answer))
+    Ok(outcomes.conclude(files + unread, "file")?.and(answer))
 }
 
 /// What was checked.
@@ -180,16 +185,28 @@ struct Unread {
     /// Those that could not be read to the end, of which stderr has the errors.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unchecked: Vec<String>,
-    /// Those that this program does not read, such as encrypted ones.
+    /// Those that this program does not read, such as encrypted ones, and parts that it may not read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     refused: Vec<RefusedFile>,
 }
 
-/// An HFile that this program does not read.
+/// A part of the table that this program does not read, or may not read.
 #[derive(Serialize)]
 struct RefusedFile {
     file: String,
     what: String,
+}
+
+impl RefusedFile {
+    /// Returns the part of a table that could not be read, and why.
+    fn of_part(error: &Error) -> Self {
+        let line = match error {
+            Error::Incomplete { source, .. } => error_line(&**source),
+            error => error_line(error),
+        };
+        let (file, what) = line.split_once(": ").unwrap_or(("", &line));
+        Self { file: file.to_owned(), what: what.to_owned() }
+    }
 }
 
 /// A damaged or missing part of the table.

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use hbase_files::wal::{End, LogEntry, is_marker};
+use hbase_files::wal::{self, End, LogEntry, is_marker};
 use hbase_files::{RegionName, TableName};
 use serde::Serialize;
 use sstable::engine::time_text;
@@ -30,7 +30,8 @@ The format text has a line for each entry before its cells. The formats cells an
 data, with the sequence id of their entry; --markers adds the cells of the family METAFAMILY, which HBase
 writes for itself. A log may have cells that were flushed long ago, and cells of regions that are gone.
 
-Prints a damaged log up to the damage, and continues with the next one. A line on stderr tells of a torn end.
+Prints a damaged log up to the damage, and continues with the next one; with --skip-damaged, goes on in the same log
+where sound entries follow, which can be found in logs without dictionaries. A line on stderr tells of a torn end.
 Exit status: 0 all printed, 1 a log is damaged, or no entry is of the table and region, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Cat {
     /// Write-ahead logs, or directories of them, such as WALs and oldWALs
@@ -51,6 +52,9 @@ pub(crate) struct Cat {
     /// Also print markers in the formats cells and csv
     #[arg(long)]
     markers: bool,
+    /// Read on after damage, and print what is left out to stderr
+    #[arg(long)]
+    skip_damaged: bool,
 }
 
 /// The encoded name of the region of `hbase:meta`.
@@ -79,7 +83,7 @@ impl Cat {
             let done = self.print(path, &mut printer, &mut count);
             // Buffered entries must be printed before an error message about this log.
             printer.flush().context(STDOUT)?;
-            done.map(|()| Answer::Positive)
+            done
         });
         printer.flush().context(STDOUT)?;
         let answer = answer?;
@@ -94,11 +98,24 @@ impl Cat {
         Ok(answer.and(Answer::Negative))
     }
 
-    fn print(&self, path: &Path, printer: &mut Printer, count: &mut u64) -> anyhow::Result<()> {
+    /// Prints a log; the answer is negative if a part is left out.
+    fn print(&self, path: &Path, printer: &mut Printer, count: &mut u64) -> anyhow::Result<Answer> {
         let table = self.table.as_ref().map(ToString::to_string);
         let mut reader = open(path)?;
-        for entry in &mut reader {
-            let entry = entry?;
+        let mut answer = Answer::Positive;
+        while let Some(entry) = reader.next() {
+            let entry = match entry {
+                Err(error @ wal::Error::Damaged { .. }) if self.skip_damaged => {
+                    answer = Answer::Negative;
+                    // Buffered entries must be printed before the message about the damage after them.
+                    printer.flush().context(STDOUT)?;
+                    let skipped = reader.skip_damage()?;
+                    let skipped = skipped.map(|skipped| format!("; {skipped}")).unwrap_or_default();
+                    print_message(format_args!("hfile: missing: {error}{skipped}"));
+                    continue;
+                }
+                entry => entry?,
+            };
             let is_wanted =
                 |filter: Option<&str>, name: &str| filter.is_none_or(|wanted| wanted == name);
             if is_wanted(table.as_deref(), &entry.table)
@@ -111,7 +128,7 @@ impl Cat {
         if let Some(End::Torn { offset, bytes, part }) = reader.end() {
             print_torn(path, *offset, *bytes, *part);
         }
-        Ok(())
+        Ok(answer)
     }
 }
 

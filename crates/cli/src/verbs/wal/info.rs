@@ -96,18 +96,18 @@ impl LogReport {
             tag_dictionary: header.is_some_and(|header| header.tag_dictionary),
             value_compression: values.map(ValueCompression::name),
             counts: survey.all,
-            closed: matches!(survey.end, Ok(End::Closed)),
-            torn: Torn::of(&survey.end),
+            closed: matches!(survey.end, Some(End::Closed)),
+            torn: Torn::of(survey.end.as_ref()),
             regions: regions.collect(),
             compression: header.map_or_else(|| "unknown".to_owned(), compression_text),
-            damage: survey.end.err(),
+            damage: survey.damages.into_iter().next(),
         })
     }
 
     /// Returns a text that says how the log ends.
     fn end_text(&self) -> String {
         match (&self.damage, &self.torn) {
-            (Some(Damage { offset, what }), _) => {
+            (Some(Damage { offset, what, .. }), _) => {
                 format!("DAMAGED at offset {}: {what}", show_count(*offset))
             }
             (_, Some(torn)) => format!(

@@ -14,15 +14,23 @@ pub(super) struct Survey {
     /// The counts by table and region.
     pub(super) regions: BTreeMap<(String, String), Counts>,
     pub(super) all: Counts,
-    /// How the file ends; `Err` if it is damaged.
-    pub(super) end: Result<End, Damage>,
+    /// All damage, in the order of the file.
+    pub(super) damages: Vec<Damage>,
+    /// How the file ends; `None` if nothing can be read after the last damage.
+    pub(super) end: Option<End>,
 }
 
-/// Where and why the rest of a log cannot be read.
+/// A part of a log that cannot be read, and why.
 #[derive(Clone, Serialize)]
 pub(super) struct Damage {
     pub(super) offset: u64,
     pub(super) what: String,
+    /// How many bytes are left out; `None` if the header of the log is damaged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) bytes: Option<u64>,
+    /// What is left out and what follows, for the report that people read.
+    #[serde(skip)]
+    pub(super) skipped: Option<String>,
 }
 
 /// Counts of the entries of one region or of the whole file, and the ranges of their ids and times.
@@ -54,39 +62,43 @@ impl Counts {
 }
 
 impl Survey {
-    /// Reads a log to its end or to the first damage.
+    /// Reads a log to its end, or to damage after which no entries can be found.
     ///
     /// # Errors
     ///
     /// If the file is not a log, cannot be read, or uses an unsupported feature. Damage is no
-    /// error: see [`Survey::end`].
+    /// error: see [`Survey::damages`].
     pub(super) fn read(path: &Path) -> anyhow::Result<Self> {
         let mut survey = Self {
             header: None,
             regions: BTreeMap::new(),
             all: Counts::default(),
-            end: Ok(End::Open),
+            damages: Vec::new(),
+            end: None,
         };
         let mut reader = match open(path) {
             Ok(reader) => reader,
             Err(error) => {
-                survey.end = Err(damage(error)?);
+                survey.damages.push(damage(error)?);
                 return Ok(survey);
             }
         };
         survey.header = reader.header().cloned();
-        for entry in &mut reader {
+        while let Some(entry) = reader.next() {
             match entry {
                 Ok(entry) => survey.add(&entry),
                 Err(error) => {
-                    survey.end = Err(damage(error.into())?);
-                    return Ok(survey);
+                    let found = damage(error.into())?;
+                    let skipped = reader.skip_damage()?;
+                    survey.damages.push(Damage {
+                        bytes: skipped.map(|skipped| skipped.bytes),
+                        skipped: skipped.map(|skipped| skipped.to_string()),
+                        ..found
+                    });
                 }
             }
         }
-        if let Some(end) = reader.end() {
-            survey.end = Ok(end.clone());
-        }
+        survey.end = reader.end().cloned();
         Ok(survey)
     }
 
@@ -101,7 +113,7 @@ impl Survey {
 fn damage(error: anyhow::Error) -> anyhow::Result<Damage> {
     match error.downcast_ref() {
         Some(Error::Damaged { offset, what, .. }) => {
-            Ok(Damage { offset: *offset, what: what.clone() })
+            Ok(Damage { offset: *offset, what: what.clone(), bytes: None, skipped: None })
         }
         _ => Err(error),
     }
@@ -117,10 +129,10 @@ pub(super) struct Torn {
 }
 
 impl Torn {
-    /// Returns the torn part of a log; `None` if the log is damaged, open or closed.
-    pub(super) fn of(end: &Result<End, Damage>) -> Option<Self> {
+    /// Returns the torn part of a log; `None` if the log is open or closed, or has none of these ends.
+    pub(super) fn of(end: Option<&End>) -> Option<Self> {
         match end {
-            Ok(End::Torn { offset, bytes, part }) => {
+            Some(End::Torn { offset, bytes, part }) => {
                 Some(Self { offset: *offset, bytes: *bytes, part: part.name() })
             }
             _ => None,

@@ -31,7 +31,7 @@ If there is a newer log of the same server, in the same directory or another PAT
 the newer one has the torn entry again, as after a failed write, which a log with dictionaries cannot show. If a
 sound entry follows the torn one, the log is damaged. Logs with dictionaries cannot be searched for such an entry:
 there, damage to a length can look like a torn end with many bytes. A log has no checksums, so changed bytes of a
-value cannot be found.
+value cannot be found. After damage, a log without dictionaries is read on where sound entries follow.
 Exit status: 0 all sound, 1 some damaged or incomplete, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Verify {
     /// Write-ahead logs, or directories of them, such as WALs and oldWALs
@@ -178,21 +178,21 @@ impl ContinuedReport {
 
 impl LogReport {
     fn read(path: &Path, logs: &[PathBuf]) -> anyhow::Result<Self> {
-        let Survey { all, end, .. } = Survey::read(path)?;
-        let torn = Torn::of(&end);
-        let is_unclosed = matches!(end, Ok(End::Torn { .. } | End::Open));
+        let Survey { all, damages, end, .. } = Survey::read(path)?;
+        let torn = Torn::of(end.as_ref());
+        let is_unclosed = matches!(end, Some(End::Torn { .. } | End::Open));
         let continued = if is_unclosed { ContinuedReport::of(path, logs)? } else { None };
         Ok(Self {
             schema: 1,
             file: path.display().to_string(),
-            ok: end.is_ok() && continued.as_ref().is_none_or(|continued| continued.repeated),
+            ok: damages.is_empty() && continued.as_ref().is_none_or(|continued| continued.repeated),
             entries: all.entries,
             cells: all.cells,
             markers: all.markers,
-            closed: matches!(end, Ok(End::Closed)),
+            closed: matches!(end, Some(End::Closed)),
             torn,
             continued,
-            errors: end.err().into_iter().collect(),
+            errors: damages,
         })
     }
 
@@ -219,8 +219,11 @@ impl Report for LogReport {
             (show_number(self.entries, "entry"), show_number(self.cells, "cell"));
         let markers = show_number(self.markers, "marker");
         writeln!(out, "{}: {verdict}, {entries}, {cells}, {markers}", self.file)?;
-        for Damage { offset, what } in &self.errors {
+        for Damage { offset, what, skipped, .. } in &self.errors {
             writeln!(out, "  at offset {}: {what}", show_count(*offset))?;
+            if let Some(skipped) = skipped {
+                writeln!(out, "    {skipped}")?;
+            }
         }
         if let Some(Torn { offset, bytes, part }) = &self.torn {
             let bytes = show_number(*bytes, "byte");
