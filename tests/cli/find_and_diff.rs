@@ -201,8 +201,8 @@ fn diff_names_the_one_cell_that_a_file_lacks() {
         let order = if file.contains("/m0") { &["--comparator", "META"][..] } else { &[] };
         let build = ["build", "--from", "cells", "cells.ndjson", "--output", "rebuilt", "--force"];
         let tags = ["--includes-tags", "true"];
-        let built = hfile_in(directory, &[&build[..], &tags, order].concat());
-        assert!(built.status.success(), "{file}: {}", String::from_utf8_lossy(&built.stderr));
+        let output = hfile_in(directory, &[&build[..], &tags, order].concat());
+        assert!(output.status.success(), "{file}: {}", String::from_utf8_lossy(&output.stderr));
         let equal = kept.len() - 1;
         let lost = usize::from(!lines.is_empty());
         for (left, right, counts) in

@@ -266,8 +266,7 @@ impl Values {
         as_type.encode(text.as_bytes(), out)?;
         let (kept, float) = match as_type.decode(&out[start..]) {
             Some(TypedValue::Float32(float)) => {
-                let is_exact =
-                    matches!(self, Self::Float64(array) if array.value(index) == f64::from(float));
+                let is_exact = matches!(self, Self::Float64(array) if array.value(index).to_bits() == f64::from(float).to_bits());
                 (is_exact || has_digits_of(float, &text), float.to_string())
             }
             Some(TypedValue::Float64(float)) => (has_digits_of(float, &text), float.to_string()),
