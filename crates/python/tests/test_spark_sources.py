@@ -136,7 +136,7 @@ def test_times_that_became_null_are_counted(tmp_path, monkeypatch):
     assert found == [2, 2]
 
 
-def test_what_damage_took_from_a_task_is_warned_of_and_counted(own_root, tmp_path):
+def test_what_damage_took_from_a_task_is_warned_of_and_counted(own_root, tmp_path, monkeypatch):
     snapshot = hfile.open_snapshot(own_root, "s1")
     whole = len(snapshot.scan(families="f1").read_all())
     path = next(path for path in own_root.glob("**/f1/*") if path.stat().st_size > 20_000 and path.is_file())
@@ -149,16 +149,14 @@ def test_what_damage_took_from_a_task_is_warned_of_and_counted(own_root, tmp_pat
         reader = HFileReader(Options({**options, **more}), CELLS)
         return sum(len(batch) for part in reader.partitions() for batch in reader.read(part))
 
+    found = []
+    monkeypatch.setattr(_read, "_write_counters", lambda _, counters: found.extend(counters["missing"]))
     with pytest.raises(hfile.DamagedError, match=path.name):
         read()
-    found = []
-    patched = pytest.MonkeyPatch()
-    patched.setattr(_read, "_write_counters", lambda _, counters: found.extend(counters["missing"]))
     # Twice: workers live on, and each query tells of its own losses.
     for _ in range(2):
         with pytest.warns(hfile.TableWarning, match=f"{path.name}.*rows between row-.* may be missing"):
             assert 0 < read(skip_damaged="true") < whole
-    patched.undo()
     assert len(found) == 2 and path.name in found[0]
     with pytest.raises(ValueError, match="skip_damaged"):
         cells(path, skip_damaged="true")
