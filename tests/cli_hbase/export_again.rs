@@ -202,7 +202,7 @@ fn files_of(root: &Path, table: &str) -> Vec<PathBuf> {
     };
     let is_data = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str()).expect("UTF-8");
-        !name.starts_with('.') && !name.ends_with(".seqid")
+        !name.starts_with('.') && path.extension().is_none_or(|extension| extension != "seqid")
     };
     let regions = listed(&root.join("data/default").join(table));
     let regions = regions.into_iter().filter(|path| path.join(".regioninfo").exists());
