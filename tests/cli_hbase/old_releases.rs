@@ -83,7 +83,7 @@ const EMPTY: &str = "an empty HFile has no last data block";
 const COMPACTED: &str = "inputs of a compaction that only a marker in the log names";
 const MOB_MARKER: &str = "a delete marker with the tag of a MOB reference";
 
-/// Returns which line of [`DIFFERENCES`] an answer has.
+/// Returns the place of an answer in the list [`DIFFERENCES`].
 fn known(release: &str, name: &str) -> Option<usize> {
     let is_name = |known: &str| match known.split_once('*') {
         Some((start, end)) => name.starts_with(start) && name.ends_with(end),
