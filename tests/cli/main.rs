@@ -1,5 +1,6 @@
 //! The verbs of `hfile` that read and rewrite files, and what all verbs share.
 
+mod advice;
 mod bench;
 mod bench_report;
 mod cat;

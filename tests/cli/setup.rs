@@ -116,11 +116,7 @@ fn the_version_names_the_build() {
         assert!(!value.trim().is_empty(), "{line}");
     }
     assert_eq!(lines.len(), 5, "{long}");
-    let known = [
-        ("parquet", cfg!(feature = "parquet")),
-        ("parquet-zstd", cfg!(feature = "parquet-zstd")),
-        ("zstd", cfg!(feature = "zstd")),
-    ];
+    let known = [("parquet", cfg!(feature = "parquet")), ("zstd", cfg!(feature = "zstd"))];
     let enabled = known.into_iter().filter_map(|(name, is_on)| is_on.then_some(name));
     let enabled: Vec<_> = enabled.collect();
     let features = if enabled.is_empty() { "none".to_owned() } else { enabled.join(" ") };

@@ -16,7 +16,7 @@ use support::people::{self, Person};
 use support::{hex, judge, say};
 use tempfile::TempDir;
 
-use crate::command_line::{directory, entries, failure, json, path, shows, tells};
+use crate::command_line::{directory, entries, failure, json, path, shows, stdout, tells};
 
 const ROWS: u64 = 3000;
 const SPLITS: [&str; 4] = ["row0500", "row1700", "row1701", "row4000"];
@@ -227,6 +227,66 @@ fn a_running_hbase_loads_the_files_and_returns_every_cell() {
     say(&format!(
         "hfile build --splits: {count} of {count} files are bulk loaded by HBase, which answers with every cell"
     ));
+}
+
+#[test]
+fn an_input_without_cells_says_that_there_is_nothing_to_load() {
+    let directory = directory();
+    let (input, out) = (path(&directory, "empty.csv"), path(&directory, "out"));
+    fs::write(&input, "id,f:q\n").expect("the directory is ours");
+    let build = ["build", "--from", "csv", &input, "--row", "id", "--bulk-load", "--output", &out];
+    let told = shows(0, &build).has("the input has no cells: there is nothing to load");
+    assert!(!told.contains("create '") && !told.contains("completebulkload"), "{told}");
+    // HBase's shell refuses a table without a family.
+    let report = json(&[&build[..], &["--json", "--force"]].concat());
+    assert!(report.get("create").is_none() && report["cells"] == 0, "{report}");
+}
+
+/// The recipe of the page on recovery: the put hides no longer, because it is newer than the marker.
+#[test]
+fn a_deleted_row_comes_back_with_new_timestamps() {
+    let directory = directory();
+    let place = |name: &str| path(&directory, name);
+    let cell = |qualifier: &str, millis: u64, kind: &str, value: &str| {
+        let (qualifier, value) = (hex(qualifier.as_bytes()), hex(value.as_bytes()));
+        format!(
+            "{{\"row\":\"72\",\"family\":\"66\",\"qualifier\":\"{qualifier}\",\"ts\":{millis},\"type\":\"{kind}\",\"value\":\"{value}\"}}\n"
+        )
+    };
+    let table = [
+        cell("", 9, "DeleteFamily", ""),
+        cell("a", 8, "Put", "newest"),
+        cell("a", 7, "Put", "older"),
+        cell("b", 9, "Put", "other"),
+    ];
+    let raw = place("raw.ndjson");
+    fs::write(&raw, table.concat()).expect("the directory is ours");
+    let script = "grep '\"type\":\"Put\"' raw.ndjson | awk -F '\"ts\":' '!seen[$1]++' | \
+                  sed 's/\"ts\":[0-9]*/\"ts\":10/' > row.ndjson";
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", script]).current_dir(directory.path());
+    assert!(shell.status().expect("there is a shell").success());
+    let expected = [cell("a", 10, "Put", "newest"), cell("b", 10, "Put", "other")].concat();
+    let row = place("row.ndjson");
+    assert_eq!(fs::read_to_string(&row).expect("written"), expected);
+
+    let files = place("files");
+    fs::create_dir(&files).expect("the directory is ours");
+    for (name, input) in [("0001", &raw), ("0002", &row)] {
+        stdout(&["build", "--from", "cells", input, "--output", &format!("{files}/{name}")]);
+    }
+    if !judge::is_enabled("a deleted row") {
+        return;
+    }
+    let nothing = place("nothing.ndjson");
+    fs::write(&nothing, "").expect("the directory is ours");
+    let deleted = place("deleted");
+    fs::create_dir(&deleted).expect("the directory is ours");
+    fs::copy(format!("{files}/0001"), format!("{deleted}/0001")).expect("disk takes it");
+    for (files, expected) in [(&deleted, &nothing), (&files, &row)] {
+        judge::confirm(&["store", files, "--family", "f", "--bulk", "--expect", expected]);
+    }
+    say("a deleted row: HBase shows it again after the bulk load");
 }
 
 /// Expected cells are computed here, not read from our files.

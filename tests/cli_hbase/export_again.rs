@@ -1,5 +1,6 @@
 //! Exports that say "complete", and exports that are run again: what they keep, remove and refuse.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -226,6 +227,80 @@ fn a_log_that_has_grown_is_another_source() {
     // An export that reads no logs does not depend on them.
     let told = walt.export(0, "without", &[]);
     assert!(!told.contains("changed"), "{told}");
+}
+
+/// The files of a table that a read with logs opens: store files, recovered HFiles and recovered edits.
+fn files_of(root: &Path, table: &str) -> Vec<PathBuf> {
+    let listed = |directory: &Path| -> Vec<PathBuf> {
+        let entries = fs::read_dir(directory).into_iter().flatten();
+        entries.map(|entry| entry.expect("readable").path()).collect()
+    };
+    let is_data = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).expect("UTF-8");
+        !name.starts_with('.') && path.extension().is_none_or(|extension| extension != "seqid")
+    };
+    let regions = listed(&root.join("data/default").join(table));
+    let regions = regions.into_iter().filter(|path| path.join(".regioninfo").exists());
+    let families = regions.flat_map(|region| listed(&region)).filter(is_data);
+    let files = families.flat_map(|family| {
+        let recovered = listed(&family.join("recovered.hfiles"));
+        listed(&family).into_iter().chain(recovered).filter(|path| path.is_file())
+    });
+    files.filter(is_data).collect()
+}
+
+/// Of each kind: store file, bulk-loaded, with tags, empty, link, reference, recovered HFile and edits.
+#[test]
+fn every_file_that_an_export_reads_belongs_to_its_state() {
+    let place = directory();
+    let cases = [
+        (RootCopy::recovered_hfiles(), "walt"),
+        (RootCopy::walt(), "walt"),
+        (RootCopy::new(), "t1"),
+    ];
+    let mut kinds = BTreeSet::new();
+    for (number, (root, table)) in cases.iter().enumerate() {
+        let out = path(&place, &format!("out-{number}"));
+        let export = ["table", "export", "--root", &root.argument(), table, "--with-wal"];
+        let export = [&export[..], &["--to", "cells", "--output", &out]].concat();
+        let first = hfile(&export);
+        assert!(first.status.success(), "{}", text(&first.stderr));
+        let manifest = manifest_of(Path::new(&out));
+        let sources = manifest["source"]["sources"].as_array().expect("a list");
+        // Of a parent that was split, only its halves are read.
+        let is_read = |file: &PathBuf| {
+            let regions = manifest["regions"].as_array().expect("a list").iter();
+            regions.filter_map(|region| region["region"].as_str()).any(|region| {
+                file.components().any(|part| part.as_os_str().to_str() == Some(region))
+            })
+        };
+        for file in files_of(&root.path(), table).into_iter().filter(is_read) {
+            let name = file.file_name().and_then(|name| name.to_str()).expect("UTF-8").to_owned();
+            let is_source = |source: &Value| {
+                source["file"].as_str().is_some_and(|source| source.ends_with(&name))
+            };
+            assert!(sources.iter().any(is_source), "{}: {manifest}", file.display());
+            let is_recovered = file.parent().is_some_and(|parent| {
+                parent.ends_with("recovered.hfiles") || parent.ends_with("recovered.edits")
+            });
+            kinds.insert(match &*name {
+                _ if is_recovered => "recovered",
+                name if name.contains("_SeqId_") => "bulk-loaded",
+                name if name.contains(['.', '=']) => "elsewhere",
+                _ => "store file",
+            });
+            // A link or a reference has the bytes of another file.
+            if name.contains(['.', '=']) {
+                continue;
+            }
+            let kept = fs::read(&file).expect("readable");
+            fs::write(&file, [&kept[..], b"\0"].concat()).expect("ours");
+            tells(2, &export).has_all(&["the source has changed since", &name]);
+            fs::write(&file, kept).expect("ours");
+        }
+        assert!(stdout(&export).contains("had been exported before"));
+    }
+    assert_eq!(Vec::from_iter(kinds), ["bulk-loaded", "elsewhere", "recovered", "store file"]);
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod exports;
 mod filelist;
 mod filelist_judge;
 mod messages;
+mod old_releases;
 mod root_judge;
 mod several;
 mod snapshot;

@@ -154,6 +154,32 @@ fn a_get_without_a_row_asks_for_it_and_an_absent_row_is_told_alike() {
     assert_eq!(told, message);
 }
 
+/// Of each row that HBase shows only to a raw scan, also of a table with MOB values and of one with logs.
+#[test]
+fn a_get_says_that_cells_of_a_row_are_deleted_and_raw_shows_them() {
+    let copy = RootCopy::new();
+    let root = copy.argument();
+    for (noun, name, more, row, absent) in [
+        ("snapshot", "s1", None, "row-00014", "f2:none"),
+        ("snapshot", "s5", None, "row-00022", "m:none"),
+        ("snapshot", "s7", None, "row-00093", "g:none"),
+        ("table", "t1", Some("--with-wal"), "row-00014", "f2:none"),
+    ] {
+        let get: Vec<_> =
+            [noun, "get", "--root", &root, name, row].into_iter().chain(more).collect();
+        let (_, told) = run(1, &get);
+        let hidden = format!(
+            "row not found: {row}; deleted or expired cells of it are stored: see them with --raw"
+        );
+        assert!(told.contains(&hidden), "{name}: {told}");
+        let (shown, told) = run(0, &[&get[..], &["--raw"]].concat());
+        assert!(shown.lines().count() >= 2 && !told.contains("not found"), "{name}: {told}");
+        // Of another column nothing is stored.
+        let (_, told) = run(1, &[&get[..], &["--columns", absent]].concat());
+        assert!(!told.contains("--raw"), "{name}: {told}");
+    }
+}
+
 #[test]
 fn wrong_usage_leads_to_the_help_of_the_verb() {
     tells(2, &["table", "info", "--root", "hdfs://namenode/hbase"])

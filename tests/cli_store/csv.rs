@@ -93,6 +93,41 @@ fn a_failed_put_prints_where_to_resume() {
     assert_eq!(cells(&store).len(), 4);
 }
 
+/// Wherever the bad record is: also behind records of several lines, empty lines and records without cells.
+#[test]
+fn a_put_that_resumes_as_advised_stores_every_record() {
+    let record = |number: usize| match number % 5 {
+        1 => format!("r{number},\"over\n\ntwo lines\"\n"),
+        2 => format!("\nr{number},{number}\n"),
+        3 => format!("r{number},\n"),
+        _ => format!("r{number},{number}\n"),
+    };
+    for bad in 0..12 {
+        for (number, what) in [",no row\n", "r99,\"open\n", "r99,1,2\n"].into_iter().enumerate() {
+            let of = |at: usize| if at == bad { what.to_owned() } else { record(at) };
+            let csv: String = (0..12).map(of).collect();
+            let (_directory, store, input) = with_store(&format!("id,n\n{csv}"));
+            let put = ["store", "put", &store, "f", "--from", "csv", &input, "--timestamp", "5"];
+            let batch = (number + 1).to_string();
+            let put = [&put[..], &["--row", "id", "--null", "", "--batch", &batch]].concat();
+            let (status, said) = failure(&put);
+            assert_eq!(status, 3, "{said}");
+            let (_, advised) = said.split_once("resume with --from-line ").expect(&said);
+            let advised = advised.lines().next().expect("a line");
+            // The same problem again: nothing was skipped.
+            let (_, again) = failure(&[&put[..], &["--from-line", advised]].concat());
+            let problem = |said: &str| said.lines().nth(1).map(str::to_owned);
+            assert_eq!(problem(&again), problem(&said), "{advised}");
+            fs::write(&input, format!("id,n\n{csv}").replacen(what, "r99,mended\n", 1))
+                .expect("ours");
+            stdout(&[&put[..], &["--from-line", advised]].concat());
+            let stored = cells(&store).len();
+            let null = (0..12).filter(|number| number % 5 == 3 && *number != bad).count();
+            assert_eq!(stored, 12 - null, "bad record {bad}, {what:?}, from line {advised}");
+        }
+    }
+}
+
 #[test]
 fn lines_before_from_line_are_skipped_even_if_invalid() {
     let (directory, store, input) = with_store("id,n\n,1\nr2,\"2\nr3,3\nr4,4\n");

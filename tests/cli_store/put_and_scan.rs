@@ -69,6 +69,39 @@ fn get_names_the_rows_that_it_did_not_find() {
 }
 
 #[test]
+fn get_tells_an_absent_row_from_one_whose_cells_are_deleted_or_expired() {
+    let directory = tempfile::tempdir().expect("a place for the test");
+    let directory = directory.path();
+    store(directory, &["create", "s", "f", "--ttl", "100"]);
+    store(directory, &["put", "s", "expired", "f:q=1", "--ts", "1000"]);
+    for row in ["deleted", "partly"] {
+        store(directory, &["put", "s", row, "f:q=1"]);
+    }
+    store(directory, &["put", "s", "partly", "f:r=1"]);
+    for row in ["deleted", "partly", "marker"] {
+        store(directory, &["delete", "s", row, "f:q"]);
+    }
+    let hidden = |row: &str| {
+        format!(
+            "hfile: row not found: {row}; deleted or expired cells of it are stored: see them with --raw\n"
+        )
+    };
+    for (row, expected) in [
+        ("expired", hidden("expired")),
+        ("deleted", hidden("deleted")),
+        ("marker", hidden("marker")),
+        ("absent", "hfile: row not found: absent\n".to_owned()),
+        ("partly", String::new()),
+    ] {
+        let output = hfile(directory, &["get", "s", row]);
+        assert_eq!(String::from_utf8_lossy(&output.stderr), expected);
+        // As the message says.
+        let output = hfile(directory, &["get", "s", row, "--raw"]);
+        assert_eq!(output.status.success(), row != "absent", "{row}");
+    }
+}
+
+#[test]
 fn scan_selects_by_row_prefix_column_and_value() {
     let directory = tempfile::tempdir().expect("a place for the test");
     let directory = directory.path();

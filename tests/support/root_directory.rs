@@ -69,8 +69,7 @@ impl RootCopy {
 
     fn unpack(archive: &Path, name: &'static str) -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let file = File::open(archive).expect("the archive is there");
-        tar::Archive::new(GzDecoder::new(file)).unpack(directory.path()).expect("disk takes it");
+        unpack(archive, directory.path());
         Self { directory, name }
     }
 
@@ -125,6 +124,16 @@ impl Default for RootCopy {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// Unpacks a `.tar.gz` into a directory.
+///
+/// # Panics
+///
+/// If there is none, or the disk does not take it.
+pub fn unpack(archive: &Path, place: &Path) {
+    let file = File::open(archive).expect("the archive is there");
+    tar::Archive::new(GzDecoder::new(file)).unpack(place).expect("disk takes it");
 }
 
 /// Returns what HBase says of the root directory.

@@ -138,9 +138,28 @@ impl FromStr for PivotColumn {
 }
 
 impl fmt::Display for PivotColumn {
-    /// Writes `FAMILY:QUALIFIER` as HBase prints it: the name of the column in a batch.
+    /// Writes `FAMILY:QUALIFIER`, the name of the column in a batch.
+    ///
+    /// A part that is printable UTF-8 is written as it is, and any other as HBase prints it. A backslash is `\x5C`, so
+    /// the name of no other column is the same, and [`FromStr`] reads the column again.
+    ///
+    /// ```
+    /// use hfile_arrow::PivotColumn;
+    ///
+    /// assert_eq!(PivotColumn::new("f", "größe").to_string(), "f:größe");
+    /// assert_eq!(PivotColumn::new("f", b"\xc3\x00").to_string(), r"f:\xC3\x00");
+    /// ```
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", escape(&self.family), escape(&self.qualifier))
+        write!(f, "{}:{}", shown(&self.family), shown(&self.qualifier))
+    }
+}
+
+fn shown(name: &[u8]) -> String {
+    // Escapes are for what is not printable, quotes and the backslash.
+    let is_printable = |c: char| matches!(c, '"' | '\'' | '\\') || c.escape_debug().len() == 1;
+    match std::str::from_utf8(name) {
+        Ok(text) if text.chars().all(is_printable) => text.replace('\\', r"\x5C"),
+        _ => escape(name).to_string(),
     }
 }
 
@@ -166,5 +185,31 @@ pub(crate) fn data_type(value_type: ValueType) -> DataType {
             DataType::Decimal128(decimal.precision(), decimal.scale().cast_signed())
         }
         ValueType::BinaryHex => DataType::Binary,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_column_has_a_name_of_its_own_from_which_it_is_read_again() {
+        let names: [(&[u8], &str); 10] = [
+            (b"q", "q"),
+            ("ä".as_bytes(), "ä"),
+            ("日本 語".as_bytes(), "日本 語"),
+            (br"\xC3\xA4", r"\x5CxC3\x5CxA4"),
+            (b"\xe4", r"\xE4"),
+            (b"\xc3\xa4\x00", r"\xC3\xA4\x00"),
+            ("\u{202e}a".as_bytes(), r"\xE2\x80\xAEa"),
+            ("\u{200b}".as_bytes(), r"\xE2\x80\x8B"),
+            (b"\"'", "\"'"),
+            (b"a:b", "a:b"),
+        ];
+        for (name, shown) in names {
+            let column = PivotColumn::new("f", name);
+            assert_eq!(column.to_string(), format!("f:{shown}"));
+            assert_eq!(column.to_string().parse(), Ok(column));
+        }
     }
 }

@@ -53,9 +53,13 @@ mod columns;
 mod counting_sink;
 mod error;
 #[cfg(feature = "parquet")]
+mod parquet_chunks;
+#[cfg(feature = "parquet")]
 mod parquet_file;
 #[cfg(feature = "parquet")]
 mod parquet_input;
+#[cfg(feature = "parquet")]
+mod parquet_times;
 mod pivot_builder;
 mod source;
 mod time_array;

@@ -1,21 +1,23 @@
 //! Reads Parquet files as record batches.
 
-use std::collections::HashSet;
 use std::fmt;
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::RecordBatchReader;
-use arrow_schema::{DataType, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
+use arrow_schema::SchemaRef;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
 };
-use parquet::basic::{Compression, Type as PhysicalType};
+use parquet::arrow::parquet_to_arrow_field_levels;
+use parquet::basic::Compression;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use sstable::FileName;
 
+use crate::parquet_chunks::Chunks;
+use crate::parquet_times::with_times_of_int96;
 use crate::{Error, Result};
 
 /// The maximum number of rows of a batch.
@@ -23,7 +25,7 @@ const BATCH_ROWS_MAX: i64 = 4096;
 /// About how many bytes a batch has, if its rows have more than those of [`BATCH_ROWS_MAX`].
 const BATCH_BYTES: i64 = 16 << 20;
 
-/// An open Parquet file, uncompressed or compressed with SNAPPY, GZIP or LZ4; with the feature `parquet-zstd` also ZSTD.
+/// An open Parquet file, uncompressed or compressed with SNAPPY, GZIP, LZ4 or ZSTD.
 ///
 /// ```
 /// use hfile_arrow::{BatchScan, ParquetCompression, ParquetFile, ParquetInput};
@@ -48,7 +50,8 @@ const BATCH_BYTES: i64 = 16 << 20;
 /// ```
 pub struct ParquetInput {
     name: FileName,
-    builder: ParquetRecordBatchReaderBuilder<File>,
+    metadata: ArrowReaderMetadata,
+    chunks: Chunks,
 }
 
 impl ParquetInput {
@@ -63,32 +66,33 @@ impl ParquetInput {
             let action = "open".into();
             sstable::Error::Io { file: name.clone(), action, source }
         })?;
-        let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
-            .and_then(with_micros)
-            .map_err(|source| Error::ReadParquet { file: name.clone(), source })?;
-        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
-        let groups = builder.metadata().row_groups().iter().map(RowGroupMetaData::num_rows);
-        let stated = builder.metadata().file_metadata().num_rows();
-        if groups.clone().any(|rows| rows < 0) || groups.sum::<i64>() != stated {
+        let damaged = |source| Error::ReadParquet { file: name.clone(), source };
+        let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new());
+        let metadata = metadata.map_err(damaged)?;
+        let groups = metadata.metadata().row_groups();
+        let rows = groups.iter().map(RowGroupMetaData::num_rows);
+        let stated = metadata.metadata().file_metadata().num_rows();
+        if rows.clone().any(|rows| rows < 0) || rows.sum::<i64>() != stated {
             return Err(Error::Invalid(format!(
                 "{name}: damaged: it states {stated} rows, but its row groups have another number"
             )));
         }
-        let chunks = builder.metadata().row_groups().iter().flat_map(RowGroupMetaData::columns);
-        for chunk in chunks {
+        for chunk in groups.iter().flat_map(RowGroupMetaData::columns) {
             check_compression(&name, chunk.compression())?;
         }
-        Ok(Self { name, builder })
+        let chunks = Chunks::new(file, Arc::clone(metadata.metadata()));
+        let metadata = with_times_of_int96(metadata, &chunks).map_err(damaged)?;
+        Ok(Self { name, metadata, chunks })
     }
 
     /// Returns the schema of all columns.
     pub fn schema(&self) -> &SchemaRef {
-        self.builder.schema()
+        self.metadata.schema()
     }
 
     /// Returns the number of rows.
     pub fn row_count(&self) -> u64 {
-        u64::try_from(self.builder.metadata().file_metadata().num_rows()).unwrap_or(0)
+        u64::try_from(self.metadata.metadata().file_metadata().num_rows()).unwrap_or(0)
     }
 
     /// Returns the batches, with the columns whose names are `wanted`.
@@ -103,12 +107,16 @@ impl ParquetInput {
         let fields = self.schema().fields().iter().enumerate();
         let roots: Vec<_> =
             fields.filter(|(_, field)| wanted(field.name())).map(|(index, _)| index).collect();
-        let columns = ProjectionMask::roots(self.builder.parquet_schema(), roots);
-        let groups = self.builder.metadata().row_groups().iter();
+        let parquet_schema = self.metadata.parquet_schema();
+        let columns = ProjectionMask::roots(parquet_schema, roots);
+        let groups = self.metadata.metadata().row_groups().iter();
         let rows = groups.map(|group| batch_rows(group, &columns)).min().unwrap_or(1);
-        let name = self.name;
-        let reader = self.builder.with_batch_size(rows).with_projection(columns).build();
-        Ok(Box::new(reader.map_err(|source| Error::ReadParquet { file: name, source })?))
+        let fields = Some(self.schema().fields());
+        let reader =
+            parquet_to_arrow_field_levels(parquet_schema, columns, fields).and_then(|levels| {
+                ParquetRecordBatchReader::try_new_with_row_groups(&levels, &self.chunks, rows, None)
+            });
+        Ok(Box::new(reader.map_err(|source| Error::ReadParquet { file: self.name, source })?))
     }
 }
 
@@ -116,32 +124,6 @@ impl fmt::Debug for ParquetInput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ParquetInput").field("name", &self.name).finish_non_exhaustive()
     }
-}
-
-/// Makes the reader return columns of the type INT96, as Spark and Impala write times, in microseconds.
-///
-/// The default, nanoseconds, overflows before 1677 and after 2262. Columns within others are left as they are.
-fn with_micros(metadata: ArrowReaderMetadata) -> parquet::errors::Result<ArrowReaderMetadata> {
-    let columns = metadata.parquet_schema().columns().iter();
-    let times: HashSet<&str> = columns
-        .filter(|column| column.physical_type() == PhysicalType::INT96)
-        .map(|column| column.path().parts().first().map_or("", String::as_str))
-        .collect();
-    if times.is_empty() {
-        return Ok(metadata);
-    }
-    let in_micros = |field: &FieldRef| match field.data_type() {
-        DataType::Timestamp(TimeUnit::Nanosecond, zone) if times.contains(&**field.name()) => {
-            let in_micros = DataType::Timestamp(TimeUnit::Microsecond, zone.clone());
-            Arc::new(field.as_ref().clone().with_data_type(in_micros))
-        }
-        _ => Arc::clone(field),
-    };
-    let schema = metadata.schema();
-    let fields: Fields = schema.fields().iter().map(in_micros).collect();
-    let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
-    let options = ArrowReaderOptions::new().with_schema(schema);
-    ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options)
 }
 
 /// Returns how many rows of a row group have about the bytes of a batch, on average.
@@ -160,7 +142,6 @@ fn batch_rows(group: &RowGroupMetaData, columns: &ProjectionMask) -> usize {
 }
 
 fn check_compression(file: &FileName, found: Compression) -> Result<()> {
-    let is_zstd = matches!(found, Compression::ZSTD(_)) && cfg!(feature = "parquet-zstd");
     let is_known = matches!(
         found,
         Compression::UNCOMPRESSED
@@ -168,21 +149,20 @@ fn check_compression(file: &FileName, found: Compression) -> Result<()> {
             | Compression::GZIP(_)
             | Compression::LZ4
             | Compression::LZ4_RAW
+            | Compression::ZSTD(_)
     );
-    if is_known || is_zstd {
+    if is_known {
         return Ok(());
     }
     let found = format!("{found:?}");
     let found = found.split('(').next().unwrap_or_default();
-    let feature = if found == "ZSTD" { ", or build with the feature parquet-zstd" } else { "" };
     Err(Error::Invalid(format!(
-        "{file}: compressed with {found}, which this build cannot read; write the file with SNAPPY{feature}"
+        "{file}: compressed with {found}, which this build cannot read; write the file with SNAPPY or ZSTD"
     )))
 }
 
 #[cfg(test)]
 mod tests {
-    use arrow_array::TimestampMicrosecondArray;
     use sstable::{CellRef, Timestamp};
 
     use super::*;
@@ -211,33 +191,6 @@ mod tests {
         let rows = rows_of("value");
         assert!(rows.iter().all(|rows| (1..=16).contains(rows)), "{rows:?}");
         assert_eq!((rows.iter().sum::<usize>(), rows_of("row")), (100, vec![100]));
-    }
-
-    /// A time of INT96 has the nanoseconds of the day and the Julian day.
-    #[test]
-    fn times_of_spark_are_read_in_microseconds() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("times.parquet");
-        let schema = "message times { required int96 time; }";
-        let schema = Arc::new(parquet::schema::parser::parse_message_type(schema).unwrap());
-        let file = File::create(&path).unwrap();
-        let mut writer =
-            parquet::file::writer::SerializedFileWriter::new(file, schema, Arc::default()).unwrap();
-        let mut group = writer.next_row_group().unwrap();
-        let mut column = group.next_column().unwrap().unwrap();
-        // 0001-01-01, 1970-01-01 and 9999-12-31, one millisecond after midnight.
-        let days = [1_721_426, 2_440_588, 5_373_484];
-        let times = days.map(|day| parquet::data_type::Int96::from(vec![1_000_000, 0, day]));
-        column.typed::<parquet::data_type::Int96Type>().write_batch(&times, None, None).unwrap();
-        column.close().unwrap();
-        group.close().unwrap();
-        writer.close().unwrap();
-
-        let mut batches = ParquetInput::open(&path).unwrap().batches(|_| true).unwrap();
-        let batch = batches.next().unwrap().unwrap();
-        let found = batch.column(0).as_any().downcast_ref::<TimestampMicrosecondArray>().unwrap();
-        let expected = days.map(|day| (i64::from(day) - 2_440_588) * 86_400_000_000 + 1_000);
-        assert_eq!(found.values()[..], expected);
     }
 
     /// Else a file whose footer states no rows would be read as an empty one.

@@ -1,4 +1,4 @@
-//! Arrays of times, as milliseconds since 1970 or as text.
+//! Arrays of times, as milliseconds since 1970 and the digits after them, or as text.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -11,7 +11,7 @@ use arrow_schema::{DataType, TimeUnit};
 
 use crate::byte_array::ByteArray;
 
-/// An array of timestamps or dates; fractions of a millisecond are dropped.
+/// An array of timestamps or dates.
 ///
 /// Arrow's timestamps with a time zone are in UTC; those without count as UTC, too.
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ impl TimeArray {
         })
     }
 
-    /// Returns a time in milliseconds since 1970; `None` if i64 cannot hold it.
+    /// Returns a time in milliseconds since 1970, rounded down; `None` if i64 cannot hold it.
     pub(crate) fn millis(&self, index: usize) -> Option<i64> {
         match self {
             Self::Long { values, unit_millis } => values[index].checked_mul(*unit_millis),
@@ -70,9 +70,27 @@ impl TimeArray {
             Self::Days(values) => Some(i64::from(values[index]) * 86_400_000),
         }
     }
+
+    /// Returns the part of a time that [`Self::millis`] drops, in the unit of the array.
+    pub(crate) fn below_millis(&self, index: usize) -> i64 {
+        match self {
+            Self::Short { values, per_milli } => values[index].rem_euclid(*per_milli),
+            Self::Long { .. } | Self::Days(_) => 0,
+        }
+    }
+
+    /// Returns the number of decimal digits after the milliseconds that times of the array have.
+    pub(crate) fn digits_below_millis(&self) -> usize {
+        match self {
+            Self::Short { per_milli, .. } => per_milli.ilog10() as usize,
+            Self::Long { .. } | Self::Days(_) => 0,
+        }
+    }
 }
 
 /// A column of timestamps of cells: numbers, times, dates or text.
+///
+/// Timestamps of HBase are milliseconds, so fractions of a millisecond are dropped.
 ///
 /// ```
 /// use std::sync::Arc;

@@ -8,13 +8,16 @@
 //! | float32, float64, boolean    | the same type  | the same                                              |
 //! | decimal                      | `decimal`      | the same; `decimal` keeps the scale of the array      |
 //! | unsigned                     | an error       | the same                                              |
-//! | timestamp                    | an error       | `timestamp`, `int64`: milliseconds since 1970; `string`: ISO 8601 |
+//! | timestamp                    | an error       | `timestamp`, `int64`: milliseconds since 1970; `string`: ISO 8601, with all digits of the array's unit |
 //! | date                         | `date`         | `date`, `int32`: days since 1970; `timestamp`, `int64`, `string` as above |
+//!
+//! A value that would lose digits is an error: a timestamp with microseconds as `timestamp`, a date with a time of
+//! day as `date`, 0.123456789 as `float32`.
 //!
 //! An array with a dictionary counts as an array of the dictionary's values. Arrays of lists and structs, and
 //! others, are errors.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -29,10 +32,12 @@ use arrow_array::{
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 use sstable::engine::{date_text, time_text};
-use sstable::{DecimalType, ValueType};
+use sstable::{DecimalType, TypedValue, ValueType};
 
 use crate::byte_array::ByteArray;
 use crate::time_array::TimeArray;
+
+const DAY_MILLIS: i64 = 86_400_000;
 
 /// The values of an array, encoded as a [`ValueType`].
 ///
@@ -229,18 +234,56 @@ impl Values {
             (Self::Float32(array), T::Float64) => {
                 out.extend(f64::from(array.value(index)).to_be_bytes());
             }
+            (Self::Time(array), T::Timestamp | T::Int64) if array.below_millis(index) != 0 => {
+                return Err(format!(
+                    "{} has digits after the milliseconds, which {as_type} would lose; round the times, or write \
+                     them as string",
+                    time_with_digits(array, index)?
+                ));
+            }
+            (Self::Date(array), T::Date | T::Int32 | T::String)
+                if millis(array, index)?.rem_euclid(DAY_MILLIS) != 0 =>
+            {
+                return Err(format!(
+                    "{} has a time of day, which {as_type} would lose; write it as timestamp",
+                    time_with_digits(array, index)?
+                ));
+            }
+            (_, T::Float32 | T::Float64) => return self.encode_float(index, as_type, out),
             _ => return as_type.encode(self.text(index, as_type)?.as_bytes(), out),
         }
         Ok(())
     }
 
+    /// Encodes a number as a float that has its digits.
+    fn encode_float(
+        &self,
+        index: usize,
+        as_type: ValueType,
+        out: &mut Vec<u8>,
+    ) -> Result<(), String> {
+        let (text, start) = (self.text(index, as_type)?, out.len());
+        as_type.encode(text.as_bytes(), out)?;
+        let (kept, float) = match as_type.decode(&out[start..]) {
+            Some(TypedValue::Float32(float)) => {
+                let is_exact = matches!(self, Self::Float64(array) if array.value(index).to_bits() == f64::from(float).to_bits());
+                (is_exact || has_digits_of(float, &text), float.to_string())
+            }
+            Some(TypedValue::Float64(float)) => (has_digits_of(float, &text), float.to_string()),
+            other => unreachable!("{as_type} decodes to {other:?}"),
+        };
+        if kept {
+            return Ok(());
+        }
+        out.truncate(start);
+        Err(format!(
+            "{text} would lose digits as {as_type}: {float}; round the numbers, or write them as string"
+        ))
+    }
+
     /// Returns a number, a time or a truth value as text, which is encoded as a field of CSV.
     fn text(&self, index: usize, as_type: ValueType) -> Result<String, String> {
         let mut text = String::new();
-        let millis = |array: &TimeArray| {
-            let millis = array.millis(index);
-            millis.ok_or_else(|| "a time that milliseconds in 64 bits cannot hold".to_owned())
-        };
         let written = match self {
             Self::Null | Self::Bytes(_) | Self::Dictionary(..) => {
                 unreachable!("null has no text; text is encoded as it is")
@@ -261,17 +304,39 @@ impl Values {
             Self::Time(array) | Self::Date(array)
                 if matches!(as_type, ValueType::Int64 | ValueType::Timestamp) =>
             {
-                write!(text, "{}", millis(array)?)
+                write!(text, "{}", millis(array, index)?)
             }
-            Self::Time(array) => write!(text, "{}", time_text(millis(array)?)),
+            Self::Time(array) => write!(text, "{}", time_with_digits(array, index)?),
             Self::Date(array) if as_type == ValueType::String => {
-                write!(text, "{}", date_text(millis(array)?))
+                write!(text, "{}", date_text(millis(array, index)?))
             }
-            Self::Date(array) => write!(text, "{}", millis(array)?.div_euclid(86_400_000)),
+            Self::Date(array) => write!(text, "{}", millis(array, index)?.div_euclid(DAY_MILLIS)),
         };
         written.expect("a String takes all text");
         Ok(text)
     }
+}
+
+fn millis(array: &TimeArray, index: usize) -> Result<i64, String> {
+    let millis = array.millis(index);
+    millis.ok_or_else(|| "a time that milliseconds in 64 bits cannot hold".to_owned())
+}
+
+/// Returns a time as ISO 8601 with all digits of the array's unit, so that the texts of a column have one length.
+fn time_with_digits(array: &TimeArray, index: usize) -> Result<String, String> {
+    let mut text = time_text(millis(array, index)?);
+    let digits = array.digits_below_millis();
+    if digits > 0 {
+        let below = format!("{:0digits$}", array.below_millis(index));
+        text.insert_str(text.len() - "Z".len(), &below);
+    }
+    Ok(text)
+}
+
+/// Returns whether a float has all digits of a decimal number: rounded to them, or written with as few as it needs.
+fn has_digits_of(float: impl fmt::Display, number: &str) -> bool {
+    let scale = number.split_once('.').map_or(0, |(_, digits)| digits.len());
+    format!("{float:.scale$}") == number || float.to_string() == number
 }
 
 /// Returns the type of decimals of an array; `None` if it has more digits, or a negative scale.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use arrow_array::builder::StringDictionaryBuilder;
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, Date32Array, Decimal128Array,
-    FixedSizeBinaryArray, Float32Array, Float64Array, Int8Array, Int16Array, Int32Array,
-    Int64Array, LargeBinaryArray, LargeStringArray, ListArray, NullArray, StringArray,
+    ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, Date32Array, Date64Array,
+    Decimal128Array, FixedSizeBinaryArray, Float32Array, Float64Array, Int8Array, Int16Array,
+    Int32Array, Int64Array, LargeBinaryArray, LargeStringArray, ListArray, NullArray, StringArray,
     StringViewArray, TimestampMicrosecondArray, TimestampNanosecondArray, TimestampSecondArray,
     UInt64Array,
 };
@@ -36,7 +36,7 @@ fn values_have_the_type_of_their_array_or_the_given_one() {
         array(builder.finish().slice(1, 1))
     };
     let text = || array(StringArray::from(vec!["258"]));
-    let time = || array(TimestampMicrosecondArray::from(vec![1_700_000_000_500_900]));
+    let time = || array(TimestampMicrosecondArray::from(vec![1_700_000_000_500_000]));
     let decimal = || {
         let numbers = Decimal128Array::from(vec![-12_345]).with_precision_and_scale(9, 2);
         array(numbers.expect("it fits"))
@@ -78,8 +78,8 @@ fn values_have_the_type_of_their_array_or_the_given_one() {
         // As a float64 it is not 0.1.
         (array(Float32Array::from(vec![0.1])), Some(T::Float64), &f64::from(0.1_f32).to_be_bytes()),
         (time(), Some(T::Int64), &1_700_000_000_500_i64.to_be_bytes()),
-        (time(), Some(T::String), b"2023-11-14T22:13:20.500Z"),
-        (array(TimestampNanosecondArray::from(vec![-1])), Some(T::Int64), &[0xff; 8]),
+        (time(), Some(T::String), b"2023-11-14T22:13:20.500000Z"),
+        (array(TimestampNanosecondArray::from(vec![-1_000_000])), Some(T::Int64), &[0xff; 8]),
         (array(TimestampSecondArray::from(vec![2])), Some(T::Int64), &2_000_i64.to_be_bytes()),
         (array(Date32Array::from(vec![1])), Some(T::Int32), b"\0\0\0\x01"),
         (array(Date32Array::from(vec![1])), Some(T::Int64), &86_400_000_i64.to_be_bytes()),
@@ -149,4 +149,55 @@ fn nulls_are_known_in_all_layouts() {
         let values = ValueArray::new(&array, None).expect("a type");
         assert!(values.is_null(0), "{:?}", array.data_type());
     }
+}
+
+/// A unit that is finer than the type, or more digits than a float has.
+#[test]
+fn no_digit_is_lost_by_a_conversion() {
+    let micros = || array(TimestampMicrosecondArray::from(vec![1_700_000_000_500_900]));
+    let nanos = || array(TimestampNanosecondArray::from(vec![-1]));
+    let date = || array(Date64Array::from(vec![86_400_001]));
+    let wide = || {
+        let numbers = Decimal128Array::from(vec![-12_345_678_901_234_567_890]);
+        array(numbers.with_precision_and_scale(20, 2).expect("it fits"))
+    };
+    for (array, value_type, expected) in [
+        (micros(), T::String, Ok("2023-11-14T22:13:20.500900Z")),
+        (nanos(), T::String, Ok("1969-12-31T23:59:59.999999999Z")),
+        (array(TimestampSecondArray::from(vec![2])), T::String, Ok("1970-01-01T00:00:02.000Z")),
+        (micros(), T::Timestamp, Err("20.500900Z has digits after the milliseconds")),
+        (micros(), T::Int64, Err("which int64 would lose")),
+        (nanos(), T::Timestamp, Err("59.999999999Z has digits after the milliseconds")),
+        (date(), T::String, Err("1970-01-02T00:00:00.001Z has a time of day")),
+        (date(), T::Date, Err("write it as timestamp")),
+        (date(), T::Int32, Err("write it as timestamp")),
+        (array(StringArray::from(vec!["1970-01-01T00:00:00.0001Z"])), T::Timestamp, Err("digits")),
+        (array(Float64Array::from(vec![0.123_456_789])), T::Float32, Err("float32: 0.12345679;")),
+        (array(Int32Array::from(vec![16_777_217])), T::Float32, Err("float32: 16777216;")),
+        (
+            array(Int64Array::from(vec![(1 << 53) + 1])),
+            T::Float64,
+            Err("float64: 9007199254740992"),
+        ),
+        (wide(), T::Float64, Err("-123456789012345678.90 would lose digits")),
+        (wide(), T::String, Ok("-123456789012345678.90")),
+    ] {
+        match (encoded(&array, Some(value_type)), expected) {
+            (Ok(found), Ok(expected)) => assert_eq!(String::from_utf8_lossy(&found), expected),
+            (Err(found), Err(expected)) => assert!(found.contains(expected), "{found}"),
+            (found, _) => panic!("{:?} as {value_type}: {found:?}", array.data_type()),
+        }
+    }
+    // Floats that have the digits, though not more of them.
+    let large = 1_000_000_015_047_466_219_876_688_855_040_f64;
+    for number in [0.1, -0.0, 1.5, f64::from(0.1_f32), 1e30, large, f64::NAN, f64::INFINITY] {
+        assert!(encoded(&array(Float64Array::from(vec![number])), Some(T::Float32)).is_ok());
+    }
+    for number in [0, -258, 1 << 60, i64::MIN] {
+        assert!(encoded(&array(Int64Array::from(vec![number])), Some(T::Float64)).is_ok());
+    }
+    assert_eq!(
+        encoded(&date(), Some(T::Timestamp)).as_deref(),
+        Ok(&86_400_001_i64.to_be_bytes()[..])
+    );
 }

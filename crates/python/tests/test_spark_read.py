@@ -1,6 +1,5 @@
 """Spark reads snapshots, tables and HFiles: what HBase returned for them, in local mode and in a cluster."""
 
-import contextlib
 import datetime
 import decimal
 import json
@@ -19,7 +18,6 @@ from spark_faults import FAULTS, FaultyFiles
 import hfile.spark
 
 import pyspark.errors
-from pyspark.sql import functions
 
 CLUSTER = "local-cluster[2,1,1024]"
 
@@ -143,25 +141,6 @@ def counted(tmp_path):
     return count
 
 
-def blocks_of(snapshot, *ranges):
-    """The blocks that scans of some ranges of rows read."""
-    blocks = 0
-    for start, stop in ranges:
-        scan = snapshot.scan(start=start, stop=stop, types={"f1:a": "binary"}, now=NOW)
-        scan.read_all()
-        blocks += scan.data_blocks
-    return blocks
-
-
-@contextlib.contextmanager
-def pushing(spark):
-    """A session that pushes conditions."""
-    hfile.spark.register(spark, push_filters=True)
-    yield
-    hfile.spark.register(spark)
-    spark.conf.unset("spark.sql.python.filterPushdown.enabled")
-
-
 def test_a_frame_is_right_for_each_of_several_conditions(spark, root):
     found = frame(spark, root, "row string, `f1:a` string", snapshot="s1", now=NOW)
     few, many = found.where("row < 'row-00100'"), found.where("row >= 'row-02000'")
@@ -169,53 +148,13 @@ def test_a_frame_is_right_for_each_of_several_conditions(spark, root):
     assert 0 < counts[0] < counts[1] < counts[2]
     assert few.union(many).count() == counts[0] + counts[1]
     assert found.union(few).count() == counts[0] + counts[2]
-    # Also while Spark pushes conditions: this source takes none.
+    # Also while Spark pushes conditions: the source takes none.
     spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
     assert [few.count(), many.count(), found.count()] == counts
     spark.conf.unset("spark.sql.python.filterPushdown.enabled")
 
 
-@pytest.mark.parametrize("kind", ["binary", "string"])
-@pytest.mark.parametrize(
-    ("condition", "ranges"),
-    [
-        ("row = {1}", [(1, 1)]),
-        ("row <=> {1}", [(1, 1)]),
-        ("row >= {0} AND row < {2}", [(0, 2)]),
-        ("row > {0} AND row <= {2}", [(0, 2)]),
-        ("row IN ({0}, {2}, {1}, {1})", [(0, 0), (1, 1), (2, 2)]),
-        ("row IN ({0}, {2}) AND row < {2}", [(0, 0)]),
-        ("row = {0} AND row = {2}", []),
-        ("row IS NOT NULL", [(None, None)]),
-    ],
-)
-def test_a_condition_on_the_row_key_reads_only_its_blocks(
-    condition, ranges, kind, spark, root, tmp_path, counted
-):
-    snapshot = hfile.open_snapshot(root, "s4")
-    table = pyarrow.table(snapshot.scan(types={"f1:a": "binary"}, now=NOW))
-    rows = table["row"].to_pylist()
-    keys = [rows[len(rows) // 5], rows[len(rows) // 2], rows[len(rows) // 2 + 40]]
-    literals = [f"X'{key.hex()}'" if kind == "binary" else f"'{key.decode()}'" for key in keys]
-    condition = condition.format(*literals)
-    options = {"snapshot": "s4", "now": NOW, "counters": tmp_path}
-    found = frame(spark, root, f"row {kind}, `f1:a` binary", **options)
-    every_row, every_block = counted(found)
-    assert every_row == [row if kind == "binary" else row.decode() for row in rows]
-    expected, unpushed_blocks = counted(found.where(condition))
-    assert unpushed_blocks in (every_block, 0)
-    with pushing(spark):
-        pushed = frame(spark, root, f"row {kind}, `f1:a` binary", **options)
-        matching, blocks = counted(pushed.where(condition))
-    assert matching == expected
-    limits = [
-        (b"", None) if first is None else (keys[first], keys[last] + b"\0") for first, last in ranges
-    ]
-    assert blocks <= blocks_of(snapshot, *limits)
-    assert blocks < every_block / 2 or ranges == [(None, None)]
-
-
-def test_a_prefix_and_limits_are_options_that_need_no_pushed_filter(spark, root, tmp_path, counted):
+def test_a_prefix_and_limits_are_options_that_choose_the_blocks_that_are_read(spark, root, tmp_path, counted):
     snapshot = hfile.open_snapshot(root, "s4")
     for options in (
         {"prefix": "row-01"},
@@ -233,16 +172,6 @@ def test_a_prefix_and_limits_are_options_that_need_no_pushed_filter(spark, root,
         scan = snapshot.scan(now=NOW)
         scan.read_all()
         assert 0 < blocks < scan.data_blocks
-
-
-def test_many_rows_of_a_condition_are_read_by_few_tasks(spark, root):
-    snapshot = hfile.open_snapshot(root, "s4")
-    rows = sorted({cell.row for cell in snapshot.cells(now=NOW, families="f1")})[::3]
-    with pushing(spark):
-        found = frame(spark, root, "row string, `f1:a` binary", snapshot="s4", now=NOW, all_rows=True)
-        chosen = found.where(functions.col("row").isin([row.decode() for row in rows]))
-        assert [row.row.encode() for row in chosen.collect()] == rows
-        assert 1 < chosen.rdd.getNumPartitions() <= 32
 
 
 def test_reading_changes_nothing_in_the_root_directory(spark, own_root):

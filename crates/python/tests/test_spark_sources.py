@@ -11,7 +11,6 @@ pytest.importorskip("pyspark.sql.datasource")
 
 from hfile.spark import _read
 from hfile.spark._options import Options
-from hfile.spark._ranges import rows_of
 from hfile.spark._read import HFileReader
 from hfile.spark._schema import CELLS, Layout
 from hfile.spark._target import COMMITTING, SUCCESS, TEMPORARY
@@ -137,46 +136,33 @@ def test_times_that_became_null_are_counted(tmp_path, monkeypatch):
     assert found == [2, 2]
 
 
-class Counted:
-    """A source that counts how often it is planned."""
+def test_what_damage_took_from_a_task_is_warned_of_and_counted(own_root, tmp_path, monkeypatch):
+    snapshot = hfile.open_snapshot(own_root, "s1")
+    whole = len(snapshot.scan(families="f1").read_all())
+    path = next(path for path in own_root.glob("**/f1/*") if path.stat().st_size > 20_000 and path.is_file())
+    damaged = bytearray(path.read_bytes())
+    damaged[9000:9010] = bytes(10)
+    path.write_bytes(damaged)
+    options = {"root": str(own_root), "snapshot": "s1", "families": "f1", "counters": str(tmp_path)}
 
-    def __init__(self, source):
-        self.source, self.planned = source, 0
+    def read(**more):
+        reader = HFileReader(Options({**options, **more}), CELLS)
+        return sum(len(batch) for part in reader.partitions() for batch in reader.read(part))
 
-    @property
-    def __class__(self):
-        return type(self.source)
+    found = []
+    monkeypatch.setattr(_read, "_write_counters", lambda _, counters: found.extend(counters["missing"]))
+    with pytest.raises(hfile.DamagedError, match=path.name):
+        read()
+    # Twice: workers live on, and each query tells of its own losses.
+    for _ in range(2):
+        with pytest.warns(hfile.TableWarning, match=f"{path.name}.*rows between row-.* may be missing"):
+            assert 0 < read(skip_damaged="true") < whole
+    assert len(found) == 2 and path.name in found[0]
+    with pytest.raises(ValueError, match="skip_damaged"):
+        cells(path, skip_damaged="true")
 
-    def __getattr__(self, name):
-        return getattr(self.source, name)
 
-    def splits(self, **arguments):
-        self.planned += 1
-        return self.source.splits(**arguments)
-
-
-def test_each_region_is_planned_once_for_the_rows_of_a_list(snapshot, directory):
-    (file,) = (directory / "f").iterdir()
-    # A row between two regions is the first of the second one.
-    starts = {region.start_key for region in snapshot.regions}
-    for source, regions in ((snapshot, len(snapshot.regions)), (hfile.open_hfile(file), 1)):
-        every = [cell[:-1] for cell in source.cells()]
-        rows = {cell[0] for cell in every}
-        keys = sorted({*sorted(rows)[1::7], *(starts & rows)})
-        counted = Counted(source)
-        # Rows that no region or file has are in one of them, or in none.
-        ranges = rows_of([*keys, b"", b"none", b"\xff"])
-        splits = list(_read._splits(counted, ranges, {"target_bytes": 4000}))
-        found = [tuple(row.values())[:-1] for split in splits for row in split.scan().read_all().to_pylist()]
-        assert found == [cell for cell in every if cell[0] in keys] and keys
-        assert 1 <= counted.planned <= regions
-    # Regions that overlap: the rows of the first one are also behind the second one.
-    first, second, *_ = snapshot.regions
-    counted = Counted(snapshot)
-    counted.regions = [first._replace(end_key=b""), second._replace(end_key=second.start_key + b"\0")]
-    keys = [b"row-00420", b"row-01006", b"row-02012"]
-    parts = list(_read._splits(counted, rows_of(keys), {}))
-    assert [part.start for part in parts] == keys and counted.planned == 1
-    # Rows of one region need no other.
-    counted = Counted(snapshot)
-    assert len(list(_read._splits(counted, rows_of(keys[:1] * 2 + [b"a"]), {}))) and counted.planned == 1
+def test_a_range_that_ends_before_it_begins_is_refused(own_root):
+    options = {"root": str(own_root), "snapshot": "s1", "start": "b", "stop": "a"}
+    with pytest.raises(ValueError, match="start b is greater than stop a"):
+        HFileReader(Options(options), CELLS).partitions()

@@ -32,7 +32,7 @@ def write(scan: hfile.Scan, directory: str, splits: list[bytes]) -> hfile.Writte
 
 
 def spark(session: SparkSession, frame: DataFrame, table: hfile.Table) -> tuple[DataFrame, DataFrame, str]:
-    hfile.spark.register(session, push_filters=True)
+    hfile.spark.register(session)
     splits: list[bytes] = table.region_splits
     ready: DataFrame = hfile.spark.for_bulk_load(frame, "id", splits)
     return ready, hfile.spark.read_splits(session, table.splits()), hfile.spark.splits_option([*splits, "z"])

@@ -8,7 +8,8 @@
 //! The basic format of ISO 8601 (`20231114T221320Z`) is not supported. A number of four or eight
 //! digits is refused, because it could be a year or a date; with a leading zero it is milliseconds.
 //!
-//! A time without an offset is in UTC. Fractions of a millisecond are dropped.
+//! A time without an offset is in UTC. Fractions of a millisecond are dropped from the timestamp of a cell, and
+//! refused in a value.
 //!
 //! Not by `jiff`, which also takes the basic format, the second 60 and hours without minutes, and refuses more than
 //! nine digits of a fraction. A cell may have any 64-bit timestamp: `jiff`, `time` and `chrono` end before the year
@@ -51,7 +52,7 @@ pub fn parse_time(text: &[u8]) -> Result<Timestamp, String> {
     let millis = if is_number {
         std::str::from_utf8(trimmed).ok().and_then(|number| number.parse().ok())
     } else {
-        parse_iso(trimmed)
+        parse_iso(trimmed).map(|time| time.millis)
     };
     match millis {
         Some(millis @ 0..) => Ok(Timestamp::new(millis)),
@@ -60,20 +61,30 @@ pub fn parse_time(text: &[u8]) -> Result<Timestamp, String> {
     }
 }
 
-/// Returns the milliseconds since 1970 of an ISO 8601 time; `None` if the text is invalid.
-pub(crate) fn parse_iso(text: &[u8]) -> Option<i64> {
-    let mut rest = TimeParser(text);
-    let year = rest.number(4)?;
-    let month = rest.byte(b"-").and_then(|_| rest.number(2))?;
-    let day = rest.byte(b"-").and_then(|_| rest.number(2))?;
+/// An ISO 8601 time.
+#[derive(Clone, Copy)]
+pub(crate) struct IsoTime {
+    /// Milliseconds since 1970.
+    pub(crate) millis: i64,
+    /// Whether the text has digits other than zero after the milliseconds.
+    pub(crate) has_finer_digits: bool,
+}
+
+/// Parses an ISO 8601 time; `None` if the text is invalid.
+pub(crate) fn parse_iso(text: &[u8]) -> Option<IsoTime> {
+    let mut parser = TimeParser { rest: text, has_finer_digits: false };
+    let year = parser.number(4)?;
+    let month = parser.byte(b"-").and_then(|_| parser.number(2))?;
+    let day = parser.byte(b"-").and_then(|_| parser.number(2))?;
     if !(1..=12).contains(&month) || !(1..=days_in_month(year, month)).contains(&day) {
         return None;
     }
     let mut millis = days_since_1970(year, month, day) * DAY_MILLIS;
-    if rest.byte(b"Tt ").is_some() {
-        millis += rest.time()? - rest.offset()?;
+    if parser.byte(b"Tt ").is_some() {
+        millis += parser.time()? - parser.offset()?;
     }
-    rest.0.is_empty().then_some(millis)
+    let TimeParser { rest, has_finer_digits } = parser;
+    rest.is_empty().then_some(IsoTime { millis, has_finer_digits })
 }
 
 /// Returns a time in milliseconds since 1970 as ISO 8601: in UTC, with milliseconds.
@@ -114,23 +125,28 @@ pub fn date_text(millis: i64) -> String {
     }
 }
 
-/// A parser of times. It holds the text that is not yet parsed.
-struct TimeParser<'t>(&'t [u8]);
+/// A parser of times.
+struct TimeParser<'t> {
+    /// The text that is not yet parsed.
+    rest: &'t [u8],
+    /// Whether digits other than zero came after the milliseconds.
+    has_finer_digits: bool,
+}
 
 impl TimeParser<'_> {
     /// Takes the next byte if it is one of `allowed`.
     fn byte(&mut self, allowed: &[u8]) -> Option<u8> {
-        let (first, rest) = self.0.split_first()?;
+        let (first, rest) = self.rest.split_first()?;
         allowed.contains(first).then(|| {
-            self.0 = rest;
+            self.rest = rest;
             *first
         })
     }
 
     /// Takes a number of exactly `len` digits.
     fn number(&mut self, len: usize) -> Option<i64> {
-        let (digits, rest) = self.0.split_at_checked(len)?;
-        self.0 = rest;
+        let (digits, rest) = self.rest.split_at_checked(len)?;
+        self.rest = rest;
         digits.iter().try_fold(0, |number, digit| {
             digit.is_ascii_digit().then(|| number * 10 + i64::from(digit - b'0'))
         })
@@ -145,12 +161,13 @@ impl TimeParser<'_> {
         if self.byte(b":").is_some() {
             second = self.number(2)?;
             if self.byte(b".,").is_some() {
-                let len = self.0.iter().take_while(|byte| byte.is_ascii_digit()).count();
-                let (digits, rest) = self.0.split_at(len);
-                self.0 = rest;
-                // Missing digits are zero; digits after the third are dropped.
+                let len = self.rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+                let (digits, rest) = self.rest.split_at(len);
+                self.rest = rest;
+                // Missing digits are zero.
                 let digit = |at: usize| digits.get(at).map_or(0, |byte| i64::from(byte - b'0'));
                 millis = (len > 0).then(|| digit(0) * 100 + digit(1) * 10 + digit(2))?;
+                self.has_finer_digits = digits.iter().skip(3).any(|digit| *digit != b'0');
             }
         }
         let is_time = hour < 24 && minute < 60 && second < 60;
@@ -159,12 +176,12 @@ impl TimeParser<'_> {
 
     /// Takes an offset from UTC, in milliseconds, positive to the east. No offset means UTC.
     fn offset(&mut self) -> Option<i64> {
-        if self.0.is_empty() || self.byte(b"Zz").is_some() {
+        if self.rest.is_empty() || self.byte(b"Zz").is_some() {
             return Some(0);
         }
         let sign = if self.byte(b"+-")? == b'-' { -1 } else { 1 };
         let hour = self.number(2)?;
-        let minute = if self.0.is_empty() {
+        let minute = if self.rest.is_empty() {
             0
         } else {
             let _ = self.byte(b":");

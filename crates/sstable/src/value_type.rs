@@ -236,8 +236,14 @@ impl ValueType {
                 _ => return Err(bad()),
             }),
             Self::Timestamp => {
-                let millis = word.parse().ok().or_else(|| parse_iso(word.as_bytes()));
-                out.extend(millis.ok_or_else(bad)?.to_be_bytes());
+                let millis = match word.parse::<i64>() {
+                    Ok(millis) => millis,
+                    Err(_) => match parse_iso(word.as_bytes()).ok_or_else(bad)? {
+                        time if time.has_finer_digits => return Err(finer_than_millis(text)),
+                        time => time.millis,
+                    },
+                };
+                out.extend(millis.to_be_bytes());
             }
             Self::Date => {
                 let days = word.parse().ok().or_else(|| days_of(word));
@@ -266,12 +272,19 @@ impl fmt::Display for ValueType {
     }
 }
 
+fn finer_than_millis(text: &[u8]) -> String {
+    let shown = quoted(text);
+    format!(
+        "{shown} has digits after the milliseconds, which a timestamp has not; round the time, or write it as string"
+    )
+}
+
 /// Returns the days since 1970 of a date in ISO 8601 without a time.
 fn days_of(date: &str) -> Option<i32> {
     const DAY_MILLIS: i64 = 86_400_000;
     const DATE_LEN: usize = "2023-11-14".len();
-    let millis = parse_iso(date.as_bytes()).filter(|_| date.len() == DATE_LEN)?;
-    i32::try_from(millis.div_euclid(DAY_MILLIS)).ok()
+    let time = parse_iso(date.as_bytes()).filter(|_| date.len() == DATE_LEN)?;
+    i32::try_from(time.millis.div_euclid(DAY_MILLIS)).ok()
 }
 
 /// Returns whether a number's text is `inf` or `infinity`, in any case, with or without a sign.
@@ -366,6 +379,11 @@ mod tests {
             let error = encoded(name, text).expect_err(text);
             assert_eq!(error, format!("{text:?} is not of type {name}"));
         }
+        for text in ["2023-11-14T22:13:20.1234Z", "2023-11-14T22:13:20.000000001"] {
+            let error = encoded("timestamp", text).expect_err(text);
+            assert!(error.contains("has digits after the milliseconds"), "{error}");
+        }
+        assert!(encoded("timestamp", "2023-11-14T22:13:20.123000Z").is_ok());
         for (name, text) in [("float32", "1e39"), ("float32", "-1e39"), ("float64", "1e309")] {
             let error = encoded(name, text).expect_err(text);
             assert_eq!(error, format!("{text:?} is too large for {name}"));

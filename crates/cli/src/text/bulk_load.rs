@@ -34,8 +34,12 @@ pub(crate) struct NewTable<'t> {
 }
 
 impl NewTable<'_> {
-    /// Returns the statement of HBase's shell that creates the table; `None` if HBase has no such name.
+    /// Returns the statement of HBase's shell that creates the table; `None` if HBase has no such name, or without
+    /// a family, which HBase refuses.
     fn create_statement(&self) -> Option<String> {
+        if self.families.is_empty() {
+            return None;
+        }
         let families = self.families.iter();
         let families =
             families.map(|(name, options)| FamilySchema::from_options(name.as_bytes(), options));
@@ -67,6 +71,9 @@ impl Report for BulkLoadReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let files = show_number(self.files.len() as u64, "file");
         writeln!(out, "{} in {files}", show_number(self.cells, "cell"))?;
+        if self.files.is_empty() {
+            return writeln!(out, "the input has no cells: there is nothing to load");
+        }
         write_load(out, self.create.as_deref(), &self.command)
     }
 }

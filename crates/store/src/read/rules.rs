@@ -400,10 +400,12 @@ impl<'c> Rules<'c> {
     }
 
     /// Returns whether the cell has a TTL tag and has expired by that TTL.
+    ///
+    /// As in HBase (`ScanQueryMatcher.isCellTTLExpired`), the sum wraps: a TTL of `Long.MAX_VALUE` has always passed.
     fn is_past_its_ttl_tag(&self, cell: &CellRef<'_>) -> bool {
         cell.tags().find(|(tag, _)| *tag == TTL_TAG).is_some_and(|(_, millis)| {
             <[u8; 8]>::try_from(millis).is_ok_and(|millis| {
-                let end = cell.timestamp.get().saturating_add(i64::from_be_bytes(millis));
+                let end = cell.timestamp.get().wrapping_add(i64::from_be_bytes(millis));
                 end < self.now.get()
             })
         })

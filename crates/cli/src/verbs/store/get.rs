@@ -14,7 +14,7 @@ use crate::arguments::format_options::FormatOptions;
 use crate::arguments::key_text::KeyText;
 use crate::failure::Answer;
 use crate::text::output::{STDOUT, stdout};
-use crate::text::row_not_found::print_row_not_found;
+use crate::text::row_not_found::{print_row_is_hidden, print_row_not_found};
 
 /// Print the visible cells of one or more rows.
 #[derive(clap::Args)]
@@ -77,7 +77,11 @@ impl Get {
         let missing: Vec<_> =
             found.filter(|(_, cells)| cells.is_empty()).map(|(row, _)| row).collect();
         for row in &missing {
-            print_row_not_found(row, true);
+            if !self.raw && is_hidden(&store, row, &self.versions)? {
+                print_row_is_hidden(row, true);
+            } else {
+                print_row_not_found(row, true);
+            }
         }
         Ok(Answer::from_bool(missing.is_empty()))
     }
@@ -85,20 +89,30 @@ impl Get {
 
 /// Returns the stored cells of a row: a get has only visible ones, and a scan can have all.
 fn stored_cells(store: &Store, row: &KeyText, versions: &Versions) -> anyhow::Result<Vec<Cell>> {
-    let (min, max) = versions.time_range()?;
     let mut cells = Vec::new();
     for (family, _) in store.families() {
-        let scan = store::Scan::family(&family)
-            .start(row.as_bytes())
-            .stop([row.as_bytes(), b"\0"].concat())
-            .versions(versions.count(true))
-            .time_range(min, max)
-            .raw(true);
-        for cell in store.scan(scan)? {
+        for cell in store.scan(raw_scan(&family, row, versions)?)? {
             cells.push(cell?);
         }
     }
     Ok(cells)
+}
+
+/// Whether a row of which no cell is visible has cells or delete markers.
+fn is_hidden(store: &Store, row: &KeyText, versions: &Versions) -> anyhow::Result<bool> {
+    for (family, _) in store.families() {
+        if store.scan(raw_scan(&family, row, versions)?)?.next().transpose()?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn raw_scan(family: &str, row: &KeyText, versions: &Versions) -> anyhow::Result<store::Scan> {
+    let (min, max) = versions.time_range()?;
+    let scan = store::Scan::family(family).start(row.as_bytes());
+    let scan = scan.stop([row.as_bytes(), b"\0"].concat());
+    Ok(scan.versions(versions.count(true)).time_range(min, max).raw(true))
 }
 
 /// Reads row keys from a file, one per line; skips empty lines.

@@ -1,7 +1,7 @@
 //! `hfile snapshot get` and `hfile table get`: print the cells of rows.
 
 use anyhow::Context;
-use hbase_files::{Table, TableScan, UnflushedCells};
+use hbase_files::{MobValues, Table, TableScan, UnflushedCells};
 use transfer::{CellsOutput, UnseenColumns};
 
 use super::place::Place;
@@ -11,7 +11,7 @@ use crate::arguments::format_options::FormatOptions;
 use crate::arguments::key_text::KeyText;
 use crate::failure::Answer;
 use crate::text::output::{STDOUT, stdout};
-use crate::text::row_not_found::print_row_not_found;
+use crate::text::row_not_found::{print_row_is_hidden, print_row_not_found};
 use crate::text::warnings::{print_missing, print_old_log_cells, print_torn_logs, print_warnings};
 
 // The doc comments and the examples are those of the nouns, `snapshot.rs` and `table.rs`.
@@ -55,7 +55,9 @@ impl<P: Place> Get<P> {
             print_missing(&missing);
             print_old_log_cells(cells.old_log_cells());
             self.cells.explain(cells.trace());
-            if found == 0 {
+            if found == 0 && !scan.raw && is_hidden(&table, &scan, row)? {
+                print_row_is_hidden(row, missing.is_empty());
+            } else if found == 0 {
                 print_row_not_found(row, missing.is_empty());
             }
             answer = answer.and(Answer::from_bool(found > 0 && missing.is_empty()));
@@ -75,4 +77,11 @@ impl<P: Place> Get<P> {
         }
         Ok(table.read_logs(&scan).map_err(transfer::Error::Table)?)
     }
+}
+
+/// Whether a row of which no cell is shown has cells or delete markers.
+fn is_hidden(table: &Table, scan: &TableScan, row: &KeyText) -> anyhow::Result<bool> {
+    let cells = table.scan(&scan.clone().row(row.as_bytes()).raw(true).mob(MobValues::Reference));
+    let mut cells = cells.map_err(transfer::Error::Table)?;
+    Ok(cells.next_ref().map_err(transfer::Error::Table)?.is_some())
 }

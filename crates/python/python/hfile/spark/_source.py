@@ -6,7 +6,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceWrite
 from pyspark.sql.types import StructType
 
 from ._options import Options
-from ._read import HFileReader, PushingReader
+from ._read import HFileReader
 from ._schema import CELLS
 from ._write import HFileWriter
 
@@ -30,11 +30,3 @@ class HBaseFiles(DataSource):
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
         """Returns the writer of a job, on the driver."""
         return HFileWriter(Options(self.options), schema, overwrite)
-
-
-class PushingFiles(HBaseFiles):
-    """The format for sessions in which Spark pushes filters."""
-
-    def reader(self, schema: StructType) -> DataSourceReader:
-        """Returns the reader of a query, on the driver."""
-        return PushingReader(Options(self.options), schema)

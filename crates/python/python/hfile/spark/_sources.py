@@ -75,7 +75,7 @@ class Sources(NamedTuple):
 
 
 class OpenSource(NamedTuple):
-    """A source, and the arguments of its ``splits`` but for the range of rows."""
+    """A source, and the arguments of its ``splits``."""
 
     source: Source
     arguments: dict[str, Any]
