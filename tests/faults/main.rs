@@ -1,7 +1,9 @@
 //! Stores after power cuts, failed system calls and full disks.
 #![expect(clippy::unwrap_used, reason = "this is a test, also outside of its test functions")]
 
+mod busy_checkpoint;
 mod durability;
 mod full_disk;
 mod poisoned;
 mod power_cut;
+mod two_shortages;

@@ -308,6 +308,35 @@ mod tests {
         assert!(cache.reserve(30_000).is_some());
     }
 
+    /// Of several reservations of both kinds, dropped in each order.
+    #[test]
+    fn blocks_get_exactly_the_bytes_that_no_reservation_holds() {
+        const CAPACITY: u64 = 1 << 20;
+        let fill = |cache: &BlockCache, file| {
+            for offset in 0..400 {
+                cache.insert(CacheKey { file, offset, is_preferred: false }, block(5_000));
+            }
+            cache.stats().block_bytes
+        };
+        for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+            let cache = Arc::new(BlockCache::new(CAPACITY));
+            let mut held = [
+                cache.reserve(200_000),
+                Some(cache.reserve_pinned(300_000)),
+                cache.reserve(20_000),
+            ];
+            for (file, dropped) in (1..).zip(order.map(Some).into_iter().chain([None])) {
+                let reserved = held.iter().flatten().map(|held| held.bytes).sum::<u64>();
+                let (filled, room) = (fill(&cache, file), CAPACITY - reserved);
+                assert_eq!(cache.stats().reserved_bytes, reserved);
+                assert!(filled <= room && filled + 20_000 > room, "{filled} of {room} bytes");
+                if let Some(dropped) = dropped {
+                    held[dropped] = None;
+                }
+            }
+        }
+    }
+
     #[test]
     fn preferred_blocks_outlast_others_and_take_at_most_a_quarter() {
         let cache = BlockCache::new(1 << 20);

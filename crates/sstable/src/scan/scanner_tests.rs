@@ -51,3 +51,67 @@ fn check_place_finds_a_cell_that_belongs_to_another_block() {
         assert!(scanner.advance().is_err());
     }
 }
+
+/// Returns a file with rows of 1 to 12 cells, of which some rows go over the end of a block.
+fn with_rows_of_all_lengths(encoding: crate::DataBlockEncoding) -> Vec<u8> {
+    let options = WriterOptions::default().block_size(200).data_block_encoding(encoding);
+    let mut writer = crate::Writer::new(Vec::new(), crate::FileName::new("rows"), options)
+        .expect("valid options");
+    for number in 0..40 {
+        for column in 0..=number % 12 {
+            let (row, qualifier) = (row(number), format!("q{column:02}"));
+            let time = crate::Timestamp::new(1);
+            let cell = CellRef::put(&row, b"f", qualifier.as_bytes(), time, b"value");
+            writer.append(cell).expect("cells in order");
+        }
+    }
+    writer.finish().expect("in memory").0
+}
+
+/// The model is a number of a cell; `None` before the first and after the last one.
+#[test]
+fn steps_and_seeks_in_any_order_reach_the_cells_that_a_pass_shows() {
+    for encoding in crate::DataBlockEncoding::ALL {
+        let reader = open(&with_rows_of_all_lengths(encoding), crate::reader::tests::cached());
+        let mut cells = Vec::new();
+        let mut pass = reader.scanner(Caching::Bypass);
+        pass.seek_to_first().expect("sound");
+        while let Some(cell) = pass.cell() {
+            cells.push(cell.to_cell());
+            pass.advance().expect("sound");
+        }
+        let mut state = 0x5eed_u64;
+        let mut below = |count: usize| {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            usize::try_from(state >> 33).expect("31 bits") % count
+        };
+        for mut scanner in
+            [reader.scanner(Caching::Use), reader.scanner(Caching::Bypass), reader.bulk_scanner()]
+        {
+            let mut at = None::<usize>;
+            for step in 0..3000 {
+                let number = below(cells.len());
+                let key = cells[number].as_ref().key();
+                let name = match below(40) {
+                    0 => scanner.seek(key).map(|()| (at = Some(number), "seek").1),
+                    1 => scanner
+                        .seek_before(key)
+                        .map(|()| (at = number.checked_sub(1), "seek before").1),
+                    2 => scanner.seek_to_first().map(|()| (at = Some(0), "first").1),
+                    3 => scanner.seek_to_last().map(|()| (at = Some(cells.len() - 1), "last").1),
+                    4..22 => scanner.advance().map(|()| {
+                        at = at.map(|at| at + 1).filter(|at| *at < cells.len());
+                        "advance"
+                    }),
+                    _ => scanner.retreat().map(|()| {
+                        at = at.and_then(|at| at.checked_sub(1));
+                        "retreat"
+                    }),
+                };
+                let name = name.expect("a sound file");
+                let expected = at.map(|at| cells[at].as_ref());
+                assert_eq!(scanner.cell(), expected, "{encoding:?}, step {step}: {name}");
+            }
+        }
+    }
+}

@@ -262,3 +262,7 @@ fn cells_of(reader: &Reader, at: BlockOffset, raw: &RawBlock) -> Result<Vec<Cell
         }
     }
 }
+
+#[cfg(test)]
+#[path = "salvage_tests.rs"]
+mod tests;

@@ -100,6 +100,8 @@ fn out_of_order(input: &Input, last: &Cell, cell: &Cell) -> TransferError {
 
 #[cfg(test)]
 mod tests {
+    use std::cmp::Reverse;
+
     use sstable::{CellRef, Timestamp, ndjson};
 
     use crate::columns::ColumnOptions;
@@ -156,6 +158,29 @@ mod tests {
         let found = sorted(&of_two_families, &Sorting::WithinRows).expect("rows ascend");
         let expected = sorted(&of_two_families[1..2], &all).expect("a sound cell");
         assert_eq!((found.len(), &found[..1]), (3, &expected[..]));
+    }
+
+    /// Rows below, at and above the cells of a chunk, and in memory or on disk: all sorts agree.
+    #[test]
+    fn of_equal_cells_the_later_one_comes_first_however_many_cells_the_row_has() {
+        for count in [2, CHUNK_CELLS - 1, CHUNK_CELLS, CHUNK_CELLS + 1, 2 * CHUNK_CELLS + 1] {
+            let values: Vec<_> = (0..count).map(|number| number.to_string()).collect();
+            let time = |number: usize| i64::try_from(number % 1000 + 1).expect("a small number");
+            let cells: Vec<_> = values
+                .iter()
+                .enumerate()
+                .map(|(number, value)| cell("row", "f", time(number), value))
+                .collect();
+            let mut order: Vec<_> = (0..count).collect();
+            order.sort_unstable_by_key(|number| Reverse((time(*number), *number)));
+            let shown = |number: usize| format!("{:?} {:?}", cells[number], cells[number].value);
+            let expected: Vec<_> = order.into_iter().map(shown).collect();
+            let all = |memory| Sorting::All { memory, directory: None };
+            for sorting in [Sorting::WithinRows, all(1 << 20), all(1 << 30)] {
+                let found = sorted(&cells, &sorting).expect("rows ascend");
+                assert!(found == expected, "{count} cells, {sorting:?}");
+            }
+        }
     }
 
     /// Also if it is of another family, whose file would take it.

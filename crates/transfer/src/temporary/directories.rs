@@ -9,9 +9,8 @@ use std::path::{Path, PathBuf};
 use sstable::{Reader, ReaderOptions, check_family_name};
 use tempfile::TempDir;
 
-use super::output::{
-    TemporaryPath, directory_of, sync_directory, temporary_builder, temporary_paths,
-};
+use super::output::{TemporaryPath, directory_of, temporary_builder, temporary_paths};
+use super::sync::{sync, sync_directory};
 use crate::error::{Doing, Error, Result};
 
 /// An output directory that appears at its destination when all its files are complete.
@@ -69,7 +68,7 @@ impl OutputDirectory {
         let named = self.final_path(&path);
         fs::create_dir_all(directory).doing("create its directory", &named)?;
         let mut file = fs::File::create_new(&path).doing("create", &named)?;
-        file.write_all(bytes).and_then(|()| file.sync_all()).doing("write", &named)?;
+        file.write_all(bytes).and_then(|()| sync(&file)).doing("write", &named)?;
         for directory in directory.ancestors().take_while(|above| *above != self.path()) {
             sync_directory(directory).doing("sync its directory", &named)?;
         }

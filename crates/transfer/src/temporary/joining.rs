@@ -14,7 +14,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::directories::{ScratchDirectory, check_free};
-use super::output::{sync_directory, temporary_builder, temporary_paths};
+use super::output::{temporary_builder, temporary_paths};
+use super::sync::sync_directory;
 use crate::error::{Doing, Result};
 
 /// Subdirectories of a destination, written to a temporary directory and then renamed together.

@@ -8,6 +8,9 @@
 mod directories;
 mod joining;
 mod output;
+mod sync;
+#[cfg(test)]
+mod sync_tests;
 
 pub use self::directories::{OutputDirectory, ScratchDirectory};
 pub(crate) use self::joining::OutputDirectories;

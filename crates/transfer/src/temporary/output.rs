@@ -1,12 +1,13 @@
 //! Output files, and the list of the temporary paths that a signal handler removes.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tempfile::NamedTempFile;
 
+use super::sync::{sync, sync_directory};
 use crate::error::{Doing, Error, Result};
 
 /// The paths of unfinished outputs and scratch directories.
@@ -77,7 +78,7 @@ impl OutputFile {
     /// [`Error::Io`].
     pub fn finish(self) -> Result<()> {
         let destination = &self.destination;
-        self.temporary.as_file().sync_all().doing("sync", destination)?;
+        sync(self.temporary.as_file()).doing("sync", destination)?;
         let moved = if self.force {
             self.temporary.persist(destination)
         } else {
@@ -176,10 +177,6 @@ pub(super) fn directory_of(destination: &Path) -> &Path {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     }
-}
-
-pub(super) fn sync_directory(directory: &Path) -> io::Result<()> {
-    File::open(directory)?.sync_all()
 }
 
 /// Returns a builder of temporary files and directories with the permissions `mode & !umask`.

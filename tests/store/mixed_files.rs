@@ -1,0 +1,254 @@
+//! Every pair of kinds of files, through compaction, filters, copies and exports: no answer changes.
+
+use std::path::{Path, PathBuf};
+
+use sstable::{Cell, CellRef, CellType, Reader, ReaderOptions, SequenceId, WriterOptions};
+use store::{
+    Append, CheckAndMutate, Clock, CompactionKind, CompactionOptions, CompareOperator, Delete,
+    FamilyOptions, Get, Increment, Put, Scan, Store, StoreOptions, Timestamp,
+};
+use support::cells::{PUT, hfile, read_all};
+
+const NOW: i64 = 1_700_000_000_000;
+const TAGS: &[u8] = b"\0\x05\x41abcd\0\x02\x42x";
+
+fn open(directory: &Path) -> Store {
+    let options = StoreOptions::default().background(false).auto_compaction(false);
+    let pairs = CompactionOptions::default().files_min(2);
+    let clock = Clock::new(|| Timestamp::new(NOW));
+    Store::open(directory, options.compaction(pairs).clock(clock)).unwrap()
+}
+
+fn create(directory: &Path) -> Store {
+    let store = open(directory);
+    store.create_family("f", FamilyOptions::default().versions(3)).unwrap();
+    store
+}
+
+/// Writes an HFile of puts of the rows 0, 2, 4, …
+fn write_file(path: &Path, tags: &[u8], sequence_id: u64, value: &str) {
+    let rows: Vec<_> = (0..20).map(|number| format!("row{:02}", number * 2)).collect();
+    let put = |row| CellRef {
+        row,
+        timestamp: Timestamp::new(7),
+        value: value.as_bytes(),
+        tags,
+        sequence_id: SequenceId::new(sequence_id),
+        ..PUT
+    };
+    let mut options = WriterOptions::default().includes_tags(!tags.is_empty());
+    if sequence_id == 0 {
+        options = options.includes_mvcc(false).bulk_load(Timestamp::new(NOW));
+    }
+    std::fs::write(path, hfile(path, options, rows.iter().map(|row| put(row.as_bytes())))).unwrap();
+}
+
+/// Writes each kind of delete marker at the same times whenever it is called.
+fn write_markers(store: &Store) {
+    let time = Timestamp::new(7);
+    for number in (0..40).step_by(4) {
+        let delete = Delete::row(format!("row{number:02}"));
+        let delete = match number / 4 % 4 {
+            0 => delete.family_at("f", time),
+            1 => delete.family_version("f", time),
+            2 => delete.column_at("f", "q", time),
+            _ => delete.version("f", "q", time),
+        };
+        store.delete(delete).unwrap();
+    }
+}
+
+fn write_puts(store: &Store, value: &str) {
+    for number in (0..40).step_by(3) {
+        let put = Put::new(format!("row{number:02}"));
+        store.put(put.column_at("f", "q", Timestamp::new(7 + number % 2), value)).unwrap();
+    }
+}
+
+/// Adds a source of cells to a store; the path and the text are new in each call.
+type Add = fn(&Store, &Path, &str);
+
+const KINDS: [(&str, Add); 8] = [
+    ("flushed puts", |store, _, text| {
+        write_puts(store, text);
+        store.flush().unwrap();
+    }),
+    ("flushed markers", |store, _, _| {
+        write_markers(store);
+        store.flush().unwrap();
+    }),
+    ("a memstore", |store, _, text| {
+        write_markers(store);
+        write_puts(store, text);
+    }),
+    ("a memstore of markers", |store, _, _| write_markers(store)),
+    ("bulk-loaded", |store, path, text| {
+        write_file(path, b"", 0, text);
+        store.bulk_load("f", &[path.to_owned()]).unwrap();
+    }),
+    ("bulk-loaded with tags", |store, path, text| {
+        write_file(path, TAGS, 0, text);
+        store.bulk_load("f", &[path.to_owned()]).unwrap();
+    }),
+    ("imported with ids", |store, path, text| {
+        write_file(path, b"", 5, text);
+        store.import("f", &[path.to_owned()]).unwrap();
+    }),
+    ("imported with ids and tags", |store, path, text| {
+        write_file(path, TAGS, 5, text);
+        store.import("f", &[path.to_owned()]).unwrap();
+    }),
+];
+
+/// Returns the cells that a scan shows, with tags and without sequence ids.
+fn cells(store: &Store) -> Vec<Cell> {
+    let cells = store.scan(Scan::family("f").versions(3)).unwrap().map(Result::unwrap);
+    let without_id =
+        |cell: Cell| CellRef { sequence_id: SequenceId::default(), ..cell.as_ref() }.to_cell();
+    cells.map(without_id).collect()
+}
+
+/// Exports the store, checks the file, and returns what another store shows that loads it.
+fn exported(store: &Store, directory: &Path, what: &str) -> Vec<Cell> {
+    let export = store.export(directory.join("export"), &[]).unwrap();
+    let mut count = 0;
+    for file in &export.files {
+        let cells = read_all(&Reader::open_file(file, ReaderOptions::default()).unwrap());
+        count += cells.len() as u64;
+        let is_after = |one: &Cell, two: &Cell| one.as_ref().compare(&two.as_ref()).is_lt();
+        assert!(cells.is_sorted_by(is_after), "{what}: a key is in the export twice");
+    }
+    assert_eq!(export.cells, count, "{what}");
+    let other = create(&directory.join("other"));
+    other.bulk_load("f", &export.files).unwrap();
+    cells(&other)
+}
+
+/// What changes files, and no answer.
+const UPKEEP: [(&str, fn(&Store)); 4] = [
+    ("a flush", |store| store.flush().unwrap()),
+    ("filters", |store| store.rebuild_filters("f").unwrap()),
+    ("a minor compaction", |store| store.compact("f", CompactionKind::Minor).unwrap()),
+    ("a major compaction", |store| store.compact("f", CompactionKind::Major).unwrap()),
+];
+
+#[test]
+fn files_of_any_two_kinds_show_the_same_cells_after_each_kind_of_upkeep_and_in_each_copy() {
+    for (first_name, first) in KINDS {
+        for (second_name, second) in KINDS {
+            let directory = tempfile::tempdir().unwrap();
+            let path = |name: &str| -> PathBuf { directory.path().join(name) };
+            let mut store = create(&path("store"));
+            first(&store, &path("first"), "1");
+            second(&store, &path("second"), "2");
+            let before = cells(&store);
+            let what = |done: &str| format!("{first_name}, then {second_name}: {done}");
+            assert_eq!(exported(&store, directory.path(), &what("export")), before);
+            for (name, upkeep) in UPKEEP {
+                upkeep(&store);
+                assert_eq!(cells(&store), before, "{}", what(name));
+                drop(store);
+                store = open(&path("store"));
+                assert_eq!(cells(&store), before, "{}", what("reopened"));
+            }
+            store.checkpoint(path("checkpoint")).unwrap();
+            assert_eq!(cells(&open(&path("checkpoint"))), before, "{}", what("checkpoint"));
+        }
+    }
+}
+
+/// Writes `column` depending on its cell.
+type Change = fn(&Store);
+
+const CHANGES: [(&str, Change); 2] = [
+    ("increment", |store| {
+        store.increment(&Increment::new("row").column("f", "q", 1)).unwrap();
+    }),
+    ("append", |store| {
+        store.append(&Append::new("row").column("f", "q", "x")).unwrap();
+    }),
+];
+
+/// Returns a store with the cell `row/f:q` of this time, which has tags.
+fn with_tagged_cell(directory: &Path, time: i64) -> Store {
+    let store = create(&directory.join("store"));
+    let path = directory.join("file");
+    let cell = CellRef {
+        row: b"row",
+        timestamp: Timestamp::new(time),
+        value: &5_i64.to_be_bytes(),
+        tags: TAGS,
+        cell_type: CellType::Put,
+        ..PUT
+    };
+    let options = WriterOptions::default().includes_tags(true).includes_mvcc(false);
+    std::fs::write(&path, hfile(&path, options, [cell])).unwrap();
+    store.bulk_load("f", &[path]).unwrap();
+    store
+}
+
+/// Before, at and after the time of the clock.
+const TIMES: [i64; 5] = [7, NOW - 1, NOW, NOW + 1, NOW + 5_000];
+
+#[test]
+fn an_increment_and_an_append_keep_the_tags_of_the_cell_wherever_the_cell_is() {
+    for time in TIMES {
+        for (name, change) in CHANGES {
+            let directory = tempfile::tempdir().unwrap();
+            let mut store = with_tagged_cell(directory.path(), time);
+            // The cell is in the loaded file, in the memstore, in a flushed file, and in a new store.
+            for round in 0..4 {
+                let value =
+                    |store: &Store| store.get(&Get::row("row")).unwrap()[0].value().to_vec();
+                let before = value(&store);
+                change(&store);
+                assert_ne!(value(&store), before, "{name} at {time}: the new cell is the newest");
+                for flushes in [false, true] {
+                    if flushes && round == 1 {
+                        store.flush().unwrap();
+                    }
+                    let found = store.get(&Get::row("row")).unwrap();
+                    assert_eq!(found[0].as_ref().tags, TAGS, "{name} at {time}, round {round}");
+                }
+                if round == 2 {
+                    drop(store);
+                    store = open(&directory.path().join("store"));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_conditional_write_is_newer_than_the_cell_that_it_checked() {
+    let number = 5_i64.to_be_bytes();
+    for time in TIMES {
+        for is_delete in [false, true] {
+            let directory = tempfile::tempdir().unwrap();
+            let store = with_tagged_cell(directory.path(), time);
+            let check =
+                CheckAndMutate::new("row").if_matches("f", "q", CompareOperator::Equal, number);
+            let check = if is_delete {
+                check.delete(Delete::row("row").column("f", "q"))
+            } else {
+                check.put(Put::new("row").column("f", "q", "new"))
+            };
+            assert!(store.check_and_mutate(&check).unwrap());
+            for flushes in [false, true] {
+                if flushes {
+                    store.flush().unwrap();
+                }
+                let found = store.get(&Get::row("row").column("f", "q")).unwrap();
+                let value = found.first().map(Cell::value);
+                // As in HBase, only a put without a time takes the time of the checked cell.
+                let is_out_of_reach = is_delete && time > NOW;
+                let expected = if is_delete { None } else { Some(&b"new"[..]) };
+                let expected = if is_out_of_reach { Some(&number[..]) } else { expected };
+                assert_eq!(value, expected, "a cell at {time}, deleted: {is_delete}");
+            }
+            // The condition held once.
+            let again = store.check_and_mutate(&check).unwrap();
+            assert_eq!(again, is_delete && time > NOW, "a cell at {time}");
+        }
+    }
+}
