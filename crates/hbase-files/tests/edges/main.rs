@@ -11,6 +11,7 @@ mod logs;
 mod rebuild;
 mod regions;
 mod rows;
+mod seeks;
 mod states;
 mod torn;
 mod tracker;
