@@ -223,7 +223,7 @@ fn one_of_many_versions_takes_few_blocks_also_under_the_empty_qualifier() {
         let time = |number: usize| i64::try_from(number).expect("small") + 1;
         wide(&region, (0..MANY).rev().map(|number| put("row", column, time(number), 1, "value")));
         let expected = format!("row:{column}/{MANY}=value@1");
-        let scan = TableScan::default().column("f", column);
+        let scan = TableScan::default().column("f", column).versions(1);
         check_one(&made, &region, &scan.clone().row("row"), &expected);
         check_one(&made, &region, &scan, &expected);
     }
