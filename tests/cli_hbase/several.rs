@@ -201,3 +201,47 @@ fn an_export_of_all_has_a_directory_for_each() {
     );
     assert!(named.join("hbase=namespace").exists() && named.join("t2").exists());
 }
+
+/// The soft limit of a shell is usually 1,024 files or less, and the hard limit much more.
+#[cfg(unix)]
+#[test]
+fn more_files_than_the_soft_limit_are_read() {
+    const SOFT_LIMIT: usize = 64;
+    let root = RootCopy::walt();
+    let region = &root.table("walt").regions[0];
+    let path = root.path().join("data/default/walt").join(region.info.encoded_name.as_str());
+    let family = path.join("f");
+    let file = family.join(region.family(b"f").expect("it has files").files[0].name.to_string());
+    let copies = (0..2 * SOFT_LIMIT).map(|number| family.join(format!("{number:032x}")));
+    let copies: Vec<String> = copies
+        .map(|copy| {
+            fs::copy(&file, &copy).expect("the disk has room");
+            copy.display().to_string()
+        })
+        .collect();
+    let copies: Vec<&str> = copies.iter().map(String::as_str).collect();
+    let (argument, out) = (root.argument(), tempdir().expect("a temporary directory"));
+    let out = out.path().join("out").display().to_string();
+    let directory = family.display().to_string();
+    let run_with = |limit: &str, args: &[&str]| {
+        let output = std::process::Command::new("sh")
+            .args(["-c", &format!("{limit} exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_hfile")])
+            .args(args)
+            .output()
+            .expect("there is a shell");
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        output.stdout
+    };
+    let soft = format!("ulimit -Sn {SOFT_LIMIT};");
+    for args in [
+        &["table", "scan", "--root", &argument, "walt", "--format", "cells"][..],
+        &["diff", &directory, &directory],
+        &[&["cat", "--format", "cells"], &copies[..]].concat(),
+        &[&["stats"], &copies[..]].concat(),
+    ] {
+        assert_eq!(run_with(&soft, args), run_with("", args));
+    }
+    let export =
+        ["table", "export", "--root", &argument, "walt", "--to", "cells", "--output", &out];
+    run_with(&soft, &export);
+}

@@ -19,13 +19,12 @@ pub(super) struct FamilyCells {
     range: RowRange,
     merge: MergeCursor<Source>,
     rules: Rules<'static>,
+    /// Whether the range has only one row.
+    is_single_row: bool,
     is_done: bool,
 }
 
 impl FamilyCells {
-    /// Cells of a column that are skipped one by one before a seek to the next column.
-    const SKIPS_MAX: u32 = 16;
-
     /// Begins at the first cell of the range.
     pub(super) fn new(
         plan: &Arc<ScanPlan>,
@@ -43,8 +42,9 @@ impl FamilyCells {
         let files = files.map(|file| file.cells(plan));
         let sources = log.transpose()?.into_iter().chain(files).collect();
         let merge = MergeCursor::with_order(sources, start, order)?;
+        let is_single_row = plan.single_row().is_some();
         let (plan, range, rules) = (Arc::clone(plan), range.clone(), family.rules());
-        let mut cells = Self { plan, range, merge, rules, is_done: false };
+        let mut cells = Self { plan, range, merge, rules, is_single_row, is_done: false };
         cells.find_shown()?;
         Ok(cells)
     }
@@ -74,7 +74,6 @@ impl FamilyCells {
 
     /// Moves to the first cell to return, at or after the current one.
     fn find_shown(&mut self) -> Result<()> {
-        let mut skips = 0_u32;
         loop {
             let cell = self.merge.cell();
             // By reference: a move of the cell costs as much as the rules.
@@ -82,23 +81,14 @@ impl FamilyCells {
             if !self.range.ends_after(cell.row, self.plan.order) {
                 break;
             }
-            match self.rules.judge(cell) {
-                Verdict::Include if self.plan.includes_row(cell.row) => return Ok(()),
-                // Under the empty qualifier the family's delete markers must be judged too.
-                Verdict::SkipColumn if !cell.qualifier.is_empty() => {
-                    skips = skips.saturating_add(1);
-                }
-                Verdict::Include | Verdict::Skip | Verdict::SkipColumn => {}
+            let verdict = self.rules.judge(cell);
+            if verdict == Verdict::Include && self.plan.includes_row(cell.row) {
+                return Ok(());
             }
-            if skips > Self::SKIPS_MAX {
-                let cell = cell.to_cell();
-                let column = cell.as_ref();
-                let end = KeyRef::after_column(column.row, column.family, column.qualifier);
-                self.merge.seek(end)?;
-                skips = 0;
-            } else {
-                self.merge.advance()?;
+            if verdict == Verdict::SkipColumn && self.is_single_row && self.rules.ends_row(cell) {
+                break; // Without a read of the next row.
             }
+            self.merge.pass(&mut self.rules, verdict)?;
         }
         self.is_done = true;
         Ok(())

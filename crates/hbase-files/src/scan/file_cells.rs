@@ -20,6 +20,7 @@ pub(super) struct FileCells {
     sequence: Option<SequenceId>,
     /// Whether a filter said that the file may have the only row of the scan.
     pub(super) passed_filter: bool,
+    may_delete_families: bool,
     beyond_damage: Option<Box<BeyondDamage>>,
 }
 
@@ -67,7 +68,8 @@ impl FileCells {
                 trace: ReadTrace::default(),
             })
         });
-        Self { scanner, sequence, passed_filter: false, beyond_damage }
+        let may_delete_families = reader.whole().file_info().delete_family_count() != Some(0);
+        Self { scanner, sequence, passed_filter: false, may_delete_families, beyond_damage }
     }
 
     /// Sets whether a filter said that the file may have the only row of the scan.
@@ -134,8 +136,11 @@ impl BeyondDamage {
         }
     }
 
-    /// Remembers the key of a seek.
-    fn begin_at(&mut self, key: &KeyRef<'_>) {
+    /// Remembers the key of a seek, and the row from which a scan goes forwards.
+    fn begin_at(&mut self, key: &KeyRef<'_>, scanner: &CellScanner) {
+        let before = scanner.cell().map(|cell| cell.row);
+        let before = before.filter(|row| self.order.compare_rows(row, key.row).is_le());
+        self.last_row = before.map(<[u8]>::to_vec);
         // No cell has a longer row, which a caller can seek nevertheless.
         let row = key.row.get(..KeyRef::ROW_LEN_MAX).unwrap_or(key.row);
         let key = &KeyRef { row, ..*key };
@@ -172,6 +177,10 @@ impl CellCursor for FileCells {
         self.scanner.cell().map(|cell| cell.row)
     }
 
+    fn may_delete_families(&self) -> bool {
+        self.may_delete_families
+    }
+
     #[inline]
     fn advance(&mut self) -> Result<()> {
         if let Some(beyond) = &mut self.beyond_damage {
@@ -182,7 +191,7 @@ impl CellCursor for FileCells {
 
     fn seek(&mut self, key: KeyRef<'_>) -> Result<()> {
         if let Some(beyond) = &mut self.beyond_damage {
-            beyond.begin_at(&key);
+            beyond.begin_at(&key, &self.scanner);
         }
         self.scanner.seek(key).or_else(|error| self.continue_after(error))
     }

@@ -43,6 +43,13 @@ impl CellCursor for Source {
         }
     }
 
+    fn may_delete_families(&self) -> bool {
+        match self {
+            Self::File(file) => file.may_delete_families(),
+            Self::Log(_) | Self::LogRuns(_) => true,
+        }
+    }
+
     #[inline]
     fn advance(&mut self) -> Result<()> {
         match self {

@@ -9,13 +9,9 @@ use sstable::{Caching, CellRef, Comparator, KeyRef, ReadTrace, Timestamp};
 use store::rules::{Rules, Verdict, View};
 use store::{Clock, FamilyOptions};
 
-use super::options::FamilyColumns;
 use super::plan::row_range;
 use super::row_range::RowRange;
 use crate::{CellScanner, StoreFileReader, TableScan};
-
-/// Unwanted cells that are skipped one by one before a seek.
-const SKIPS_MAX: u32 = 16;
 
 /// The cells of one store file, or of the half of one, that a scan selects.
 ///
@@ -31,13 +27,15 @@ pub struct StoreFileCells {
     prefix: Vec<u8>,
     /// The only row, if the scan names one. In the order of `hbase:meta`, the range has other rows too.
     row: Option<Vec<u8>>,
-    /// The wanted families, with their qualifiers ascending; empty if all are wanted.
-    families: Vec<FamilyColumns>,
-    /// Whether the scan seeks past unwanted columns.
+    /// Whether the scan wants the family of the file. If not, it can read the file in full nevertheless.
+    is_family_wanted: bool,
+    /// Whether the scan seeks past unwanted cells.
     seeks: bool,
+    /// Whether the file may have markers that delete in all columns of its family.
+    may_delete_families: bool,
     /// The wanted timestamps; `None` for all. Used only without rules.
     times: Option<Range<Timestamp>>,
-    /// Hide deleted cells, and versions beyond the limits; `None` for a raw scan of all cells.
+    /// Hide other columns, deleted cells, and versions beyond the limits; `None` for a raw scan of all cells.
     rules: Option<Rules<'static>>,
     state: State,
     trace: ReadTrace,
@@ -71,14 +69,12 @@ impl StoreFileCells {
             reader.bulk_scanner()
         };
         let overlaps = range.overlaps(file, order);
-        let mut cells = Self::new(scanner, scan, order, range);
+        let mut cells = Self::new(reader, scanner, scan, range);
         if overlaps {
             cells.seek_to_start()?;
         }
-        // All cells of a file are of one family.
-        let family = cells.scanner.cell().map(|cell| cell.family);
-        let is_wanted = |family| scan.families.iter().any(|wanted| wanted.family == family);
-        if !family.is_some_and(|family| scan.families.is_empty() || is_wanted(family)) {
+        cells.choose_columns(scan);
+        if !cells.is_family_wanted {
             cells.state = State::Done;
         }
         Ok(cells)
@@ -92,17 +88,46 @@ impl StoreFileCells {
     ///
     /// If the file is damaged or cannot be read.
     pub fn open_in_full(reader: &StoreFileReader, scan: &TableScan) -> sstable::Result<Self> {
-        let order = reader.whole().trailer().comparator;
-        let cells = Self::new(reader.bulk_scanner(), scan, order, row_range(scan, order));
+        let range = row_range(scan, reader.whole().trailer().comparator);
+        let cells = Self::new(reader, reader.bulk_scanner(), scan, range);
         let mut cells = Self { seeks: false, ..cells };
         cells.seek_to_start()?;
+        cells.choose_columns(scan);
         Ok(cells)
     }
 
-    fn new(scanner: CellScanner, scan: &TableScan, order: Comparator, range: RowRange) -> Self {
-        let mut families = scan.families.clone();
-        for wanted in &mut families {
-            wanted.qualifiers.sort_unstable();
+    fn new(
+        reader: &StoreFileReader,
+        scanner: CellScanner,
+        scan: &TableScan,
+        range: RowRange,
+    ) -> Self {
+        let file = reader.whole();
+        Self {
+            scanner,
+            order: file.trailer().comparator,
+            range,
+            prefix: scan.prefix.clone(),
+            row: scan.row.clone(),
+            is_family_wanted: false,
+            seeks: true,
+            may_delete_families: file.file_info().delete_family_count() != Some(0),
+            times: scan.times(),
+            rules: None,
+            state: State::Unjudged,
+            trace: ReadTrace::default(),
+        }
+    }
+
+    /// Chooses the columns of the family of the current cell: all cells of a file are of one family.
+    fn choose_columns(&mut self, scan: &TableScan) {
+        let family = self.scanner.cell().map(|cell| cell.family);
+        let wanted = scan.families.iter().find(|wanted| Some(&wanted.family[..]) == family);
+        self.is_family_wanted = scan.families.is_empty() || wanted.is_some();
+        let qualifiers = wanted.map(|wanted| &wanted.qualifiers[..]).unwrap_or_default();
+        let shows_every_cell = scan.raw && scan.versions == u32::MAX;
+        if shows_every_cell && qualifiers.is_empty() {
+            return; // The rules would hide nothing.
         }
         let view = View::default()
             .versions(scan.versions)
@@ -110,20 +135,9 @@ impl StoreFileCells {
             .raw(scan.raw);
         let all_versions = FamilyOptions::default().versions(u32::MAX);
         let now = scan.now.unwrap_or_else(|| Clock::system().now());
-        let has_rules = !scan.raw || scan.versions < u32::MAX;
-        Self {
-            scanner,
-            order,
-            range,
-            prefix: scan.prefix.clone(),
-            row: scan.row.clone(),
-            families,
-            seeks: true,
-            times: scan.times(),
-            rules: has_rules.then(|| Rules::new(&all_versions, &view, now)),
-            state: State::Unjudged,
-            trace: ReadTrace::default(),
-        }
+        let rules = Rules::new(&all_versions, &view, now);
+        let rules = qualifiers.iter().fold(rules, Rules::column);
+        self.rules = Some(if shows_every_cell { rules.every_cell() } else { rules });
     }
 
     fn seek_to_start(&mut self) -> sstable::Result<()> {
@@ -162,7 +176,6 @@ impl StoreFileCells {
 
     /// Moves to the first cell to return, at or after the current one. Returns whether there is one.
     fn find(&mut self) -> sstable::Result<bool> {
-        let mut skips = 0_u32;
         while let Some(cell) = self.scanner.cell() {
             if !self.range.ends_after(cell.row, self.order) {
                 break;
@@ -174,46 +187,27 @@ impl StoreFileCells {
                 }
                 None => Verdict::Skip,
             };
-            let family = self.families.iter().find(|wanted| wanted.family == cell.family);
-            let qualifiers = family.map(|wanted| &wanted.qualifiers[..]).unwrap_or_default();
-            let is_wanted = (family.is_some() || self.families.is_empty())
-                && (qualifiers.is_empty()
-                    || qualifiers
-                        .binary_search_by(|wanted| wanted[..].cmp(cell.qualifier))
-                        .is_ok());
-            let is_row_wanted = cell.row.starts_with(&self.prefix)
+            let is_row_wanted = self.is_family_wanted
+                && cell.row.starts_with(&self.prefix)
                 && self.row.as_ref().is_none_or(|row| *row == cell.row);
-            if verdict == Verdict::Include && is_wanted && is_row_wanted {
+            if verdict == Verdict::Include && is_row_wanted {
                 return Ok(true);
             }
-            // Markers for the family are under the empty qualifier, and must all be judged.
-            let ends_column = self.seeks
-                && !cell.qualifier.is_empty()
-                && (!is_wanted || verdict == Verdict::SkipColumn);
-            skips = skips.saturating_add(ends_column.into());
-            if ends_column && skips > SKIPS_MAX {
-                skips = 0;
-                let cell = cell.to_cell();
-                let end = after_column(cell.as_ref(), is_wanted, qualifiers);
-                self.scanner.seek(end)?;
-            } else {
-                self.scanner.advance()?;
+            let rules = self.rules.as_mut().filter(|_| self.seeks);
+            if verdict == Verdict::SkipColumn
+                && self.row.is_some()
+                && rules.as_ref().is_some_and(|rules| rules.ends_row(&cell))
+            {
+                break; // Without a read of the next row.
+            }
+            let may_delete_families = || self.may_delete_families;
+            match rules.and_then(|rules| rules.seek_after(&cell, verdict, may_delete_families)) {
+                Some(position) => self.scanner.seek(position)?,
+                None => self.scanner.advance()?,
             }
         }
         // A scan without cache checks the rest of a block when it leaves the block.
         self.scanner.check_place()?;
         Ok(false)
-    }
-}
-
-/// Returns the place after the column of a cell, or before the next wanted column of the row.
-fn after_column<'k>(cell: CellRef<'k>, is_wanted: bool, qualifiers: &'k [Vec<u8>]) -> KeyRef<'k> {
-    let CellRef { row, family, qualifier, .. } = cell;
-    if is_wanted {
-        return KeyRef::after_column(row, family, qualifier);
-    }
-    match qualifiers.iter().find(|wanted| &wanted[..] > qualifier) {
-        Some(wanted) => KeyRef::before_column(row, family, wanted),
-        None => KeyRef::after_row(row),
     }
 }

@@ -18,6 +18,7 @@ mod options;
 mod rebuild;
 mod regions;
 mod rows;
+mod seeks;
 mod states;
 mod torn;
 mod tracker;

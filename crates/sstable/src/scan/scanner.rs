@@ -170,6 +170,9 @@ impl Scanner {
     ///
     /// If a block cannot be read. The scanner then has no position.
     pub fn seek(&mut self, key: KeyRef<'_>) -> Result<()> {
+        if self.seek_in_block(&key)? {
+            return Ok(());
+        }
         let Some(block) = self.seek_block(&key)? else { return Ok(()) };
         if let Some(at) = block.seek(&key) {
             self.position = Some(ScanPosition::decoded(block, at));
@@ -319,6 +322,39 @@ impl Scanner {
         let held = self.position.take().map(ScanPosition::into_block);
         let (file, mut context) = self.file_and_context();
         file.data_block_for(key, held, &mut context)
+    }
+
+    /// Moves forwards to the first cell at or after `key`, if the current block certainly has it.
+    ///
+    /// Passes the cells up to there. Neither searches the index nor decodes the rest of the block.
+    fn seek_in_block(&mut self, key: &KeyRef<'_>) -> Result<bool> {
+        let order = self.file.blocks.layout.order;
+        let is_before =
+            |position: &ScanPosition| order.compare(&position.cell().key(), key).is_lt();
+        let Some(position) = self.position.as_mut().filter(|position| is_before(position)) else {
+            return Ok(false);
+        };
+        let has_key = match position {
+            ScanPosition::Decoded { block, .. } => order.compare(&block.last_key(), key).is_ge(),
+            ScanPosition::Encoded { .. } => self.cursor.as_ref().is_some_and(|cursor| {
+                let next_key = cursor.entry(self.file.data_index()).next_key;
+                let next_key = next_key.and_then(KeyRef::parse);
+                next_key.is_some_and(|next_key| order.compare(&next_key, key).is_gt())
+            }),
+        };
+        if !has_key {
+            return Ok(false);
+        }
+        self.previous_cells.clear();
+        self.cells_passed = None;
+        while is_before(position) {
+            match position.advance() {
+                Ok(true) => {}
+                Ok(false) => return Ok(false), // The first cell of the next block.
+                Err(what) => return Err(self.fail(what)),
+            }
+        }
+        Ok(true)
     }
 
     /// Clears the state that belongs to the current position.

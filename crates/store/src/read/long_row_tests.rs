@@ -511,8 +511,19 @@ proptest! {
                 let shown = all.iter().filter(|cell| rules.judge(&cell.as_ref()) == Verdict::Include);
                 let expected: Vec<_> = shown.cloned().collect();
                 prop_assert_eq!(&snapshot.get(&get).unwrap(), &expected, "{:?}", get);
-                let scanned: Vec<_> = snapshot.scan(scan).unwrap().map(Result::unwrap).collect();
-                prop_assert_eq!(&scanned, &expected, "a scan for {:?}", get);
+                let scanned = |scan: Scan| -> Vec<_> {
+                    snapshot.scan(scan).unwrap().map(Result::unwrap).collect()
+                };
+                prop_assert_eq!(&scanned(scan.clone()), &expected, "a scan for {:?}", get);
+                let reverse = scan.clone().reverse(true).start("row").stop("ro");
+                prop_assert_eq!(&scanned(reverse), &expected, "a reverse scan for {:?}", get);
+                let mut raw_rules = Rules::new(&family, &view.raw(true), now);
+                for column in columns {
+                    raw_rules = raw_rules.column(column);
+                }
+                let raw = all.iter().filter(|cell| raw_rules.judge(&cell.as_ref()) == Verdict::Include);
+                let raw: Vec<_> = raw.cloned().collect();
+                prop_assert_eq!(&scanned(scan.raw(true)), &raw, "a raw scan for {:?}", get);
                 let mut visited = Vec::new();
                 snapshot.get_with(&get, |cell| visited.push(cell.to_cell())).unwrap();
                 prop_assert_eq!(&visited, &expected, "visited: {:?}", get);

@@ -6,6 +6,8 @@
 use sstable::engine::{RowHead, row_head};
 use sstable::{CellRef, Comparator, KeyRef};
 
+use crate::read::rules::{Rules, Verdict};
+
 /// A cursor over cells in ascending order: a source of a [`MergeCursor`].
 pub trait CellCursor {
     /// Why the next cell cannot be read.
@@ -21,6 +23,14 @@ pub trait CellCursor {
     #[inline]
     fn row(&self) -> Option<&[u8]> {
         self.cell().map(|cell| cell.row)
+    }
+
+    /// Returns whether the source may have markers that delete in all columns of a family.
+    ///
+    /// A cursor that knows that there are none should say so: then [`MergeCursor::pass`] seeks past the
+    /// cells with the empty qualifier, too.
+    fn may_delete_families(&self) -> bool {
+        true
     }
 
     /// Moves to the next cell.
@@ -171,6 +181,29 @@ impl<S: CellCursor> MergeCursor<S> {
         Ok(())
     }
 
+    /// Moves past the current cell, for which the rules have returned `verdict`.
+    ///
+    /// Seeks the next cell that can matter if the cells between would be many, and advances otherwise.
+    ///
+    /// # Errors
+    ///
+    /// If the next cell cannot be read.
+    ///
+    /// # Panics
+    ///
+    /// If the cursor is on no cell.
+    pub fn pass(&mut self, rules: &mut Rules<'_>, verdict: Verdict) -> Result<(), S::Error> {
+        if verdict != Verdict::SkipColumn {
+            return self.advance();
+        }
+        let may_delete_families = || self.sources.iter().any(S::may_delete_families);
+        let cell = self.cell().expect("the cursor is on the cell that was judged");
+        match rules.seek_after(&cell, verdict, may_delete_families) {
+            Some(position) => self.seek_forward(position),
+            None => self.advance(),
+        }
+    }
+
     /// Moves to the first cell at or after `key`, forwards or backwards.
     ///
     /// # Errors
@@ -186,10 +219,10 @@ impl<S: CellCursor> MergeCursor<S> {
     }
 
     /// Moves forwards to the first cell at or after `key`. Sources that are there already stay.
-    pub(crate) fn seek_forward(&mut self, key: KeyRef<'_>) -> Result<(), S::Error> {
+    fn seek_forward(&mut self, key: KeyRef<'_>) -> Result<(), S::Error> {
         self.heap.clear();
         for source in &mut self.sources {
-            if source.cell().is_some_and(|cell| cell.key() < key) {
+            if source.cell().is_some_and(|cell| self.order.compare(&cell.key(), &key).is_lt()) {
                 source.seek(key)?;
             }
         }
@@ -207,11 +240,6 @@ impl<S: CellCursor> MergeCursor<S> {
     /// Removes the position: the cursor is on no cell until the next seek.
     pub(crate) fn clear_position(&mut self) {
         self.heap.clear();
-    }
-
-    /// Returns the sources, newest first.
-    pub(crate) fn sources(&self) -> &[S] {
-        &self.sources
     }
 
     /// Returns the sources, newest first.

@@ -15,6 +15,7 @@ pub(crate) mod query;
 pub(crate) mod row_merge;
 pub mod rules;
 pub(crate) mod scan;
+mod seeks;
 pub(crate) mod snapshot;
 pub(crate) mod sources;
 

@@ -18,7 +18,8 @@ use crate::read::explain::GetObserver;
 use crate::read::merge::CellCursor;
 use crate::read::query::Columns;
 use crate::read::rules::{Rules, Verdict};
-use crate::read::sources::{CellSource, MemstoreCursor, SKIPS_MAX, StoreMerge};
+use crate::read::seeks::SKIPS_MAX;
+use crate::read::sources::{CellSource, MemstoreCursor, StoreMerge};
 
 /// A cell of an answer.
 pub(crate) enum ShownCell<'a> {
@@ -158,7 +159,6 @@ impl<'a> RowMerge<'a> {
         show: &mut impl FnMut(ShownCell<'_>),
         observer: &mut impl GetObserver,
     ) -> Result<()> {
-        let mut skips = 0;
         loop {
             if !self.has_all_files && self.open_file(lookup, observer)? {
                 continue;
@@ -176,15 +176,11 @@ impl<'a> RowMerge<'a> {
             }
             if verdict == Verdict::Include {
                 show(ShownCell::Borrowed(cell));
-                skips = 0;
             }
             if self.is_complete() {
                 break; // Without a read of the next cell.
             }
-            match verdict {
-                Verdict::Include => self.merge.advance()?,
-                verdict => self.merge.pass(&self.rules, verdict, &mut skips)?,
-            }
+            self.merge.pass(&mut self.rules, verdict)?;
         }
         Ok(())
     }

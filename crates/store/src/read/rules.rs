@@ -52,6 +52,7 @@
 //! ```
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 use smallvec::SmallVec;
 use sstable::{CellRef, CellType, KeyRef, Timestamp};
@@ -59,6 +60,7 @@ use sstable::{CellRef, CellType, KeyRef, Timestamp};
 use crate::options::{FamilyOptions, KeepDeletedCells};
 use crate::read::delete_tracker::{DeleteTracker, HiddenCells};
 use crate::read::query::{Columns, QueryTimes};
+use crate::read::seeks::PassedCells;
 
 pub use crate::read::query::View;
 
@@ -116,6 +118,9 @@ pub struct Rules<'c> {
     has_row: bool,
     deletes: DeleteTracker,
     column: ColumnState,
+    passed: PassedCells,
+    /// Whether cells are shown that HBase shows to no read.
+    every_cell: bool,
 }
 
 impl Rules<'_> {
@@ -127,6 +132,14 @@ impl Rules<'_> {
     /// Limits the read to this column. Further calls add further columns.
     pub fn column(mut self, qualifier: impl AsRef<[u8]>) -> Self {
         self.columns.to_mut().add(qualifier.as_ref());
+        self
+    }
+
+    /// Makes a raw read show also earlier writes of a version, and cells past the TTL of their own.
+    ///
+    /// HBase shows them to no read; a file can have them.
+    pub const fn every_cell(mut self) -> Self {
+        self.every_cell = true;
         self
     }
 }
@@ -181,6 +194,8 @@ impl<'c> Rules<'c> {
             has_row: false,
             deletes: DeleteTracker::default(),
             column: ColumnState::default(),
+            passed: PassedCells::default(),
+            every_cell: false,
         }
     }
 
@@ -202,7 +217,7 @@ impl<'c> Rules<'c> {
         if self.min_versions == 0 && cell.timestamp < self.oldest_unexpired {
             return self.end_column();
         }
-        if self.is_past_its_ttl_tag(cell) {
+        if self.is_past_its_ttl_tag(cell) && !self.every_cell {
             return Verdict::Skip;
         }
         match self.purpose {
@@ -267,16 +282,36 @@ impl<'c> Rules<'c> {
         self.column.is_complete
     }
 
-    /// Returns the first position after the column of `cell` that can matter to the read.
-    pub(crate) fn position_after_column<'k>(&'k self, cell: &CellRef<'k>) -> KeyRef<'k> {
-        let Columns::Only(columns) = &*self.columns else {
-            return KeyRef::after_column(cell.row, cell.family, cell.qualifier);
-        };
-        let next = columns.partition_point(|known| &known[..] <= cell.qualifier);
-        match columns.get(next) {
-            Some(next) => KeyRef::before_column(cell.row, cell.family, next),
-            None => KeyRef::after_row(cell.row),
+    /// Returns the position to seek after `cell`, the cell that was judged last; `None` to advance.
+    ///
+    /// Of a column that the read does not show further, the first cells are passed one by one: a seek
+    /// takes longer than a few steps. `may_delete_families` says whether a source can have markers that
+    /// delete in all columns of the family.
+    pub fn seek_after(
+        &mut self,
+        cell: &CellRef<'_>,
+        verdict: Verdict,
+        may_delete_families: impl FnOnce() -> bool,
+    ) -> Option<KeyRef<'_>> {
+        if verdict != Verdict::SkipColumn {
+            return None;
         }
+        // Under the empty qualifier, markers that delete in all columns of the family can follow.
+        let can_leave_column = !cell.qualifier.is_empty()
+            || self.purpose == Purpose::RawRead
+            || self.ends_family_markers(cell)
+            || !may_delete_families();
+        if can_leave_column { self.passed.add(cell, &self.columns) } else { None }
+    }
+
+    /// Returns whether the read shows no cell of the row after `cell`, which was judged last.
+    pub fn ends_row(&self, cell: &CellRef<'_>) -> bool {
+        let Columns::Only(columns) = &*self.columns else { return false };
+        columns.last().is_some_and(|last| match last[..].cmp(cell.qualifier) {
+            Ordering::Less => true,
+            Ordering::Equal => self.column.is_complete,
+            Ordering::Greater => false,
+        })
     }
 
     /// Checks the time range, the columns, and the version limit.
@@ -336,7 +371,7 @@ impl<'c> Rules<'c> {
     /// Counts a version as HBase's `ScanWildcardColumnTracker.checkVersions` does.
     fn count_version(&mut self, cell: &CellRef<'_>) -> Verdict {
         let version = (cell.timestamp, cell.cell_type);
-        if self.column.last == Some(version) {
+        if self.column.last == Some(version) && !self.every_cell {
             return Verdict::Skip; // An earlier write of the same version.
         }
         if !cell.cell_type.is_delete() {
@@ -377,6 +412,10 @@ impl<'c> Rules<'c> {
     fn enter(&mut self, cell: &CellRef<'_>) {
         if self.enter_row(cell) || self.column.qualifier != cell.qualifier {
             self.column.enter(cell.qualifier);
+            // A seek would have led here, or beyond.
+            if matches!(*self.columns, Columns::All) {
+                self.passed.clear();
+            }
         }
     }
 
@@ -390,6 +429,7 @@ impl<'c> Rules<'c> {
         self.row.extend_from_slice(cell.row);
         self.has_row = true;
         self.deletes.clear();
+        self.passed.clear();
         true
     }
 

@@ -192,7 +192,6 @@ impl ScanCells {
 
     /// Advances to the first cell to show at or after the cursor; returns whether there is one.
     fn find_shown(&mut self) -> Result<bool> {
-        let mut skips = 0;
         while !self.scan.reverse || self.find_reverse_row()? {
             let Some(cell) = self.merge.cell() else { break };
             if !self.scan.reverse && !self.scan.includes(cell.row) {
@@ -208,7 +207,7 @@ impl ScanCells {
                     }
                     Limit::End => break,
                 },
-                verdict => self.merge.pass(&self.rules, verdict, &mut skips)?,
+                verdict => self.merge.pass(&mut self.rules, verdict)?,
             }
         }
         Ok(false)

@@ -8,10 +8,6 @@ use crate::error::{Error, Result};
 use crate::files::version::store_file::FileCursor;
 use crate::memstore::{Memstore, SeekPosition};
 use crate::read::merge::{CellCursor, MergeCursor};
-use crate::read::rules::{Rules, Verdict};
-
-/// Irrelevant cells that are passed one by one before a seek to the next position that matters.
-pub(crate) const SKIPS_MAX: u32 = 16;
 
 /// A cursor over the merged cells of memstores and files.
 pub(crate) type StoreMerge = MergeCursor<CellSource>;
@@ -27,38 +23,6 @@ impl StoreMerge {
             greatest = greatest.max(source.row_before(row)?);
         }
         Ok(greatest)
-    }
-
-    /// Moves past the current cell, which the rules do not show.
-    ///
-    /// `skips` counts the cells that were passed one by one although the rest of their column does
-    /// not matter; after some of them, the cursor seeks the next position that can.
-    pub(crate) fn pass(
-        &mut self,
-        rules: &Rules<'_>,
-        verdict: Verdict,
-        skips: &mut u32,
-    ) -> Result<()> {
-        if verdict == Verdict::SkipColumn && self.may_leave_column(rules) {
-            *skips += 1;
-        }
-        if *skips <= SKIPS_MAX {
-            return self.advance();
-        }
-        *skips = 0;
-        let cell = self.cell().expect("the cursor is on a cell that was judged").to_cell();
-        self.seek_forward(rules.position_after_column(&cell.as_ref()))
-    }
-
-    /// Returns whether no later cell of the current column matters, provided that the rules skip
-    /// the column.
-    ///
-    /// Under the empty qualifier, markers that delete in all columns of the family can follow.
-    fn may_leave_column(&self, rules: &Rules<'_>) -> bool {
-        let cell = self.cell().expect("the cursor is on a cell that was judged");
-        !cell.qualifier.is_empty()
-            || rules.ends_family_markers(&cell)
-            || !self.sources().iter().any(CellSource::may_delete_families)
     }
 
     /// Returns the counters of the files since the last call, and resets them.
@@ -91,6 +55,13 @@ impl CellCursor for CellSource {
         }
     }
 
+    fn may_delete_families(&self) -> bool {
+        match self {
+            Self::Memory(cursor) => cursor.memstore.deletes_families(),
+            Self::File(cursor) => cursor.may_delete_families(),
+        }
+    }
+
     fn advance(&mut self) -> Result<()> {
         match self {
             Self::Memory(cursor) => {
@@ -113,14 +84,6 @@ impl CellCursor for CellSource {
 }
 
 impl CellSource {
-    /// Returns whether the source may have markers that delete in all columns of the family.
-    pub(crate) fn may_delete_families(&self) -> bool {
-        match self {
-            Self::Memory(cursor) => cursor.memstore.deletes_families(),
-            Self::File(cursor) => cursor.may_delete_families(),
-        }
-    }
-
     fn row_before(&mut self, row: Option<&[u8]>) -> Result<Option<Box<[u8]>>> {
         match self {
             Self::Memory(cursor) => Ok(cursor.memstore.row_before(row, cursor.visible)),

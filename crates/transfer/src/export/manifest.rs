@@ -1,6 +1,8 @@
 //! `manifest.json`: what an export wrote.
 //!
-//! The file is replaced after each part, so that a stopped export can go on with the others.
+//! The file is replaced while the export runs, so that a stopped export can go on with the other parts.
+
+use std::collections::HashSet;
 
 use hbase_files::MissingCells;
 use serde::{Deserialize, Serialize};
@@ -31,6 +33,9 @@ pub(super) struct Manifest {
     /// omitted when all regions are exported.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) unfinished: Vec<String>,
+    /// Those of `unfinished` whose regions are exported.
+    #[serde(skip)]
+    pub(super) finished: HashSet<String>,
 }
 
 /// What is exported.
@@ -161,21 +166,24 @@ impl Manifest {
     /// The name of the file.
     pub(super) const NAME: &'static str = "manifest.json";
 
-    /// Whether a region is exported.
-    pub(super) fn has(&self, region: &str) -> bool {
-        self.regions.iter().any(|known| known.region == region)
-    }
-
     /// Returns all files.
     pub(super) fn files(&self) -> impl Iterator<Item = &ExportedFile> {
         self.regions.iter().flat_map(|region| &region.files)
     }
 
     /// Adds a region, whose files begin with a prefix.
-    pub(super) fn add(&mut self, region: ExportedRegion, prefix: &str) {
+    pub(super) fn add(&mut self, region: ExportedRegion, prefix: String) {
         self.regions.push(region);
-        self.unfinished.retain(|unfinished| unfinished != prefix);
+        self.finished.insert(prefix);
+    }
+
+    /// Counts the contents, removes the finished regions from `unfinished`, and returns the manifest to
+    /// write.
+    pub(super) fn without_finished(&mut self) -> &Self {
         self.count();
+        let finished = std::mem::take(&mut self.finished);
+        self.unfinished.retain(|prefix| !finished.contains(prefix));
+        self
     }
 
     /// Whether no cells are missing.

@@ -21,6 +21,7 @@ mod hash;
 mod lock;
 mod manifest;
 mod names;
+mod pace;
 mod part;
 mod resumable_directory;
 mod run;

@@ -2,7 +2,7 @@
 //!
 //! | in the directory                | what                                                            |
 //! |---------------------------------|-----------------------------------------------------------------|
-//! | `manifest.json`                 | the parts that are complete; replaced after each                |
+//! | `manifest.json`                 | the parts that are complete; replaced while an export runs      |
 //! | `INDEX-REGION-PART.parquet`     | a complete file; ascending names have ascending rows            |
 //! | `FAMILY/REGIONPART`             | a complete HFile, named by 32 hex digits as in HBase            |
 //! | `.hfile-…`                      | a file that is being written; the next run removes it           |

@@ -1,5 +1,6 @@
-//! An export: the parts of a source, on some threads, and the manifest after each.
+//! An export: the parts of a source, on some threads, and the manifest of the complete parts.
 
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -12,6 +13,7 @@ use store::Clock;
 use super::form::ExportForm;
 use super::manifest::{ExportedRegion, Manifest, Missing, Source};
 use super::names;
+use super::pace::ManifestPace;
 use super::part::{ExportedPart, Job};
 use super::resumable_directory::{ExportDirectory, OpenExport};
 use super::sink::Sink;
@@ -78,8 +80,7 @@ impl Export<'_> {
         scan.now = Some(Timestamp::new(manifest.now));
         manifest.missing = missing_of_all.iter().map(Into::into).collect();
         let parts = source.parts();
-        let pending: Vec<usize> =
-            (0..parts.len()).filter(|part| !manifest.has(&parts[*part].name)).collect();
+        let pending = pending_parts(parts, &manifest);
         let resumed = parts.len() - pending.len();
         let prefix = |part: &usize| names::prefix(form.format, *part, &parts[*part]);
         manifest.unfinished = pending.iter().map(prefix).collect();
@@ -100,23 +101,30 @@ impl Export<'_> {
         let (mut missing, mut old_log_cells) = (Vec::new(), Vec::new());
         let mut unseen = UnseenColumns::new(&job.scan);
         let mut trace = ReadTrace::default();
-        export_all(&job, &pending, threads, |exported| {
+        let mut pace = ManifestPace::new(manifest.regions.len());
+        let done = export_all(&job, &pending, threads, |exported| {
             missing.extend(exported.missing);
             old_log_cells.extend(exported.old_log_cells);
             trace.add(&exported.trace);
             unseen.intersect(&exported.unseen);
-            manifest.add(exported.part, &exported.prefix);
-            directory.write(&manifest)
-        })?;
+            manifest.add(exported.part, exported.prefix);
+            pace.add(|| directory.write(manifest.without_finished()))
+        });
         drop(job);
+        if done.is_err() {
+            // The error that ended the export says more than one of this write.
+            let _ = directory.write(manifest.without_finished());
+        }
+        done?;
         // The files of an earlier run may have the columns.
         if resumed == 0 {
             observer.warn(Warning::UnseenColumns(&unseen.names()));
         }
-        let place = |name: &str| parts.iter().position(|part| part.name == name);
-        manifest.regions.sort_by_key(|part| place(&part.region));
+        let places = parts.iter().enumerate().map(|(place, part)| (&part.name[..], place));
+        let places: HashMap<&str, usize> = places.collect();
+        manifest.regions.sort_by_key(|part| places.get(&part.region[..]).copied());
         manifest.complete = manifest.is_whole();
-        directory.write(&manifest)?;
+        directory.write(manifest.without_finished())?;
         Ok(Exported {
             manifest: output.join(Manifest::NAME),
             table: manifest.source.table().map(str::to_owned),
@@ -134,6 +142,13 @@ impl Export<'_> {
             is_whole: manifest.is_whole(),
         })
     }
+}
+
+/// Returns the parts that the manifest does not have.
+fn pending_parts(parts: &[Part], manifest: &Manifest) -> Vec<usize> {
+    let exported = manifest.regions.iter().map(|region| &region.region[..]);
+    let exported: HashSet<&str> = exported.collect();
+    (0..parts.len()).filter(|part| !exported.contains(&parts[*part].name[..])).collect()
 }
 
 /// Warns of what earlier runs left out: the files of this export do not have it either.
@@ -161,6 +176,7 @@ fn new_manifest(source: Source, form: &ExportForm, scan: &TableScan) -> Manifest
         regions: Vec::new(),
         missing: Vec::new(),
         unfinished: Vec::new(),
+        finished: HashSet::new(),
     }
 }
 
