@@ -113,7 +113,9 @@ proptest! {
         let region = made.region(1, "", "");
         for (number, parts) in files.iter().enumerate() {
             let mut cells = Vec::new();
-            parts.iter().for_each(|part| part.add_to(&mut cells, number as u64 + 1));
+            for part in parts {
+                part.add_to(&mut cells, number as u64 + 1);
+            }
             write(&region, number, encoding, &cells);
         }
         let every = TableScan::default().raw(true).versions(u32::MAX);

@@ -20,7 +20,7 @@ pub(super) struct ManifestPace {
 }
 
 impl ManifestPace {
-    /// Begins with a manifest of so many parts.
+    /// Begins with a manifest of `parts` parts.
     pub(super) fn new(parts: usize) -> Self {
         Self { written: parts, unwritten: 0, ended: Instant::now(), duration: Duration::ZERO }
     }
