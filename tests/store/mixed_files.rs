@@ -125,7 +125,9 @@ fn exported(store: &Store, directory: &Path, what: &str) -> Vec<Cell> {
 }
 
 /// What changes files, and no answer.
-const UPKEEP: [(&str, fn(&Store)); 4] = [
+type Upkeep = fn(&Store);
+
+const UPKEEP: [(&str, Upkeep); 4] = [
     ("a flush", |store| store.flush().unwrap()),
     ("filters", |store| store.rebuild_filters("f").unwrap()),
     ("a minor compaction", |store| store.compact("f", CompactionKind::Minor).unwrap()),
@@ -157,7 +159,7 @@ fn files_of_any_two_kinds_show_the_same_cells_after_each_kind_of_upkeep_and_in_e
     }
 }
 
-/// Writes `column` depending on its cell.
+/// Writes the column `f:q` of the row, depending on its cell.
 type Change = fn(&Store);
 
 const CHANGES: [(&str, Change); 2] = [
