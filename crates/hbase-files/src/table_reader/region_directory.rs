@@ -135,18 +135,11 @@ impl RegionDirectories<'_> {
             None => RegionInfo::of_meta(&self.schema.table, name),
         };
         let Some(known) = known else {
-            return match described {
-                Err(Error::Damaged { path, what }) => self
-                    .merged_description(directory, name)
-                    .map(|merged| {
-                        let done =
-                            "the descriptions of the regions that were merged give the right one";
-                        found.warnings.push(Warning::new(&path, format!("{what}; {done}")));
-                        merged
-                    })
-                    .ok_or(Error::Damaged { path, what }),
-                described => described,
-            };
+            let Err(error @ Error::Damaged { .. }) = described else { return described };
+            let Some(merged) = self.merged_description(directory, name) else { return Err(error) };
+            let done = "the descriptions of the regions that were merged give the right one";
+            found.warnings.push(as_warning(error, done)?);
+            return Ok(merged);
         };
         match described {
             Err(error) => found.warnings.push(as_warning(error, self.known_by())?),
