@@ -6,3 +6,4 @@ mod block_reuse;
 mod family_map;
 mod filter_skip;
 mod read_ahead;
+mod scanner_moves;

@@ -1,6 +1,7 @@
 //! Random histories of a store, checked against a plain model of HBase.
 
 mod model;
+mod sizes;
 mod standing_clock;
 
 use std::path::Path;

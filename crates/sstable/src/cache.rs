@@ -308,6 +308,32 @@ mod tests {
         assert!(cache.reserve(30_000).is_some());
     }
 
+    /// After any sequence of reservations, their ends, and preferred blocks.
+    #[test]
+    fn ordinary_blocks_have_what_reservations_and_preferred_blocks_leave() {
+        let cache = Arc::new(BlockCache::new(1 << 20));
+        let mut reservations = Vec::new();
+        for step in 0..400_u64 {
+            match step * 7919 % 5 {
+                0 => reservations.extend(cache.reserve(step * 211 % 90_000)),
+                1 => reservations.push(cache.reserve_pinned(step * 101 % 20_000)),
+                2 if !reservations.is_empty() => {
+                    let number = usize::try_from(step).expect("small") % reservations.len();
+                    reservations.swap_remove(number);
+                }
+                3 => drop(reservations.pop()),
+                _ => {
+                    let key = CacheKey { file: 1, offset: step, is_preferred: step % 2 == 0 };
+                    cache.insert(key, block(3_000));
+                }
+            }
+            let reserved: u64 = reservations.iter().map(|reservation| reservation.bytes).sum();
+            assert_eq!(*cache.reserved(), reserved);
+            let left = (1_u64 << 20).saturating_sub(reserved + cache.preferred.weight());
+            assert_eq!(cache.blocks.capacity(), left, "step {step}");
+        }
+    }
+
     #[test]
     fn preferred_blocks_outlast_others_and_take_at_most_a_quarter() {
         let cache = BlockCache::new(1 << 20);

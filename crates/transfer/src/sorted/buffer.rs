@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::progress::Observer;
 
 /// The cells of a chunk. A chunk is sorted in a fraction of a second, so that the sort can be cancelled.
-pub(super) const CHUNK_CELLS: usize = 1 << 16;
+pub(super) const CHUNK_CELLS: usize = if cfg!(test) { 1 << 8 } else { 1 << 16 };
 
 /// Cells in the order of the input.
 #[derive(Default)]

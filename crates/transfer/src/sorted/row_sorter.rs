@@ -158,6 +158,31 @@ mod tests {
         assert_eq!((found.len(), &found[..1]), (3, &expected[..]));
     }
 
+    /// Rows shorter and longer than a chunk, and cells in memory or in runs, also more runs than one merge
+    /// takes. Of equal cells, the last one comes first.
+    #[test]
+    fn every_way_to_sort_gives_the_same_cells() {
+        for row_len in [1, CHUNK_CELLS - 1, CHUNK_CELLS, CHUNK_CELLS + 1, 2 * CHUNK_CELLS + 1] {
+            let values: Vec<_> = (0..2 * row_len).map(|number| number.to_string()).collect();
+            let of = |(number, value)| {
+                let row = if number < row_len { "a" } else { "b" };
+                cell(row, "f", i64::try_from(number * 37 % 101).expect("small"), value)
+            };
+            let cells: Vec<_> = values.iter().map(String::as_str).enumerate().map(of).collect();
+            let mut expected = cells.clone();
+            expected.reverse();
+            expected.sort_by(|one, other| compare(Comparator::Bytes, one, other));
+            let expected: Vec<_> =
+                expected.iter().map(|cell| format!("{cell:?} {:?}", cell.value)).collect();
+            let ways =
+                [20, 600, 5_000, 1 << 30].map(|memory| Sorting::All { memory, directory: None });
+            for way in ways.iter().chain([&Sorting::WithinRows]) {
+                let found = sorted(&cells, way).expect("sound cells");
+                assert!(found == expected, "{row_len} cells a row: {way:?}");
+            }
+        }
+    }
+
     /// Also if it is of another family, whose file would take it.
     #[test]
     fn a_row_that_descends_is_refused() {

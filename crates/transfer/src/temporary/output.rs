@@ -224,6 +224,25 @@ mod tests {
         assert_eq!(fs::read_dir(directory.path()).expect("readable").count(), 0);
     }
 
+    /// What is not on disk must not have the name of a complete output.
+    #[cfg(unix)]
+    #[test]
+    fn an_output_that_cannot_be_synced_does_not_appear() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let destination = directory.path().join("out");
+        for force in [false, true] {
+            let mut output = OutputFile::create(&destination, force).expect("a free destination");
+            let (_, path) = output.temporary.into_parts();
+            // A pipe has no disk to be synced to.
+            let (_, pipe) = io::pipe().expect("a pipe");
+            let pipe = File::from(std::os::fd::OwnedFd::from(pipe));
+            output.temporary = NamedTempFile::from_parts(pipe, path);
+            let error = output.finish().expect_err("a pipe has no sync").to_string();
+            assert!(error.contains("sync"), "{error}");
+            assert_eq!(fs::read_dir(directory.path()).expect("readable").count(), 0);
+        }
+    }
+
     #[test]
     fn only_force_replaces_a_file() {
         let directory = tempfile::tempdir().expect("a temporary directory");
