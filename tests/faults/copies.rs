@@ -1,6 +1,7 @@
 //! Copies of a store of which any call fails: what opens is whole, and the original stays as it was.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use store::{Durability, FamilyOptions, Put, Result, SalvageOutcome, Scan, Store, StoreOptions};
@@ -42,8 +43,11 @@ fn filled(is_damaged: bool) -> Disk {
     }
     drop(store);
     if is_damaged {
-        let is_of_family = |path: &&std::path::PathBuf| path.parent().unwrap().ends_with("f");
-        let path = disk.paths().iter().find(is_of_family).unwrap().clone();
+        let has_first_row = |path: &&PathBuf| {
+            path.parent().unwrap().ends_with("f")
+                && disk.bytes(path).windows(5).any(|bytes| bytes == b"row00")
+        };
+        let path = disk.paths().iter().find(has_first_row).unwrap().clone();
         let mut bytes = disk.bytes(&path);
         bytes[400] ^= 1;
         disk.overwrite(&path, &bytes);

@@ -16,7 +16,7 @@ use sstable::{Cell, CellRef, CellType, SequenceId, WriterOptions};
 use store::vfs::Vfs;
 use store::{
     Append, CheckAndMutate, Clock, CompactionKind, CompareOperator, Delete, Durability, Get,
-    Increment, Put, Scan, Snapshot, Store, Timestamp, WriteBatch,
+    ImportOptions, Increment, Put, Scan, Snapshot, Store, StoreOptions, Timestamp, WriteBatch,
 };
 use support::cells::{PUT, hfile};
 use support::disk::Disk;
@@ -24,10 +24,21 @@ use support::disk::Disk;
 use layout::{Family, Layout, layout};
 use question::{Question, question};
 
-/// Rows that are prefixes of one another, also with the greatest byte at the end.
-const ROWS: [&[u8]; 8] = [b"a", b"a\xff", b"a\xffb", b"b", b"ba", b"bab", b"bb", b"c"];
+/// Rows that are prefixes of one another, also with the least or the greatest byte at the end, and longer
+/// than the 15 and 16 bytes that are compared first.
+const ROWS: [&[u8]; 9] = [
+    b"a",
+    b"a\xff",
+    b"a\xffb",
+    b"b",
+    b"bbbbbbbbbbbbbbb",
+    b"bbbbbbbbbbbbbbb\0",
+    b"bbbbbbbbbbbbbbbb",
+    b"bbbbbbbbbbbbbbbbb",
+    b"c",
+];
 /// Columns of text, and one of numbers.
-const COLUMNS: [&str; 4] = ["", "p", "pq", "q"];
+const COLUMNS: [&str; 5] = ["", "p", "pq", "pqqqqqqqqqqqqqqq", "pqqqqqqqqqqqqqqq\0"];
 const NUMBER: &str = "n";
 const NOW: i64 = 1_000;
 
@@ -62,6 +73,8 @@ struct Load {
     sequence_id: Option<u64>,
     /// By `import`, which keeps sequence ids, or as a bulk load.
     keeps_ids: bool,
+    /// The rows that are loaded, of all in the file.
+    rows: [Option<&'static [u8]>; 2],
 }
 
 /// Tags without a meaning for reads, and a TTL of three milliseconds.
@@ -71,6 +84,7 @@ const TAGS: [&[u8]; 3] = [b"", b"\0\x03Aab", b"\0\x03Aab\0\x09\x08\0\0\0\0\0\0\0
 struct Subject {
     files: Disk,
     layout: Layout,
+    family: Family,
     place: PathBuf,
     clock: Arc<AtomicI64>,
     store: Store,
@@ -82,9 +96,9 @@ impl Subject {
     fn new(layout: Layout, family: Family) -> Self {
         let (files, clock) = (Disk::default(), Arc::new(AtomicI64::new(NOW)));
         let place = PathBuf::from("/store");
-        let store = open(&files, &place, &layout, &clock);
+        let store = open(&files, &place, &layout.store_options(family), &clock);
         store.create_family("f", layout.family_options(family)).unwrap();
-        Self { files, layout, place, clock, store, snapshot: None, steps: 0 }
+        Self { files, layout, family, place, clock, store, snapshot: None, steps: 0 }
     }
 
     fn step(&mut self, step: &Step) {
@@ -171,8 +185,9 @@ impl Subject {
     fn reopen(&mut self) {
         self.snapshot = None;
         // The lock must be free before the directory is opened again.
-        self.store = open(&Disk::default(), &self.place, &self.layout, &self.clock);
-        self.store = open(&self.files, &self.place, &self.layout, &self.clock);
+        let options = self.layout.store_options(self.family);
+        self.store = open(&Disk::default(), &self.place, &options, &self.clock);
+        self.store = open(&self.files, &self.place, &options, &self.clock);
     }
 
     fn load(&self, load: &Load, value: &str) {
@@ -205,10 +220,13 @@ impl Subject {
         let bytes = hfile(path, options, cells.iter().map(Cell::as_ref));
         self.files.create(path).unwrap().write_all(&bytes).unwrap();
         let paths = [path.to_path_buf()];
+        let [start, stop] = load.rows;
+        let options = start.into_iter().fold(ImportOptions::default(), ImportOptions::start);
+        let options = stop.into_iter().fold(options, ImportOptions::stop);
         if load.keeps_ids {
-            self.store.import("f", &paths).unwrap();
+            self.store.import_with("f", &paths, &options).unwrap();
         } else {
-            self.store.bulk_load("f", &paths).unwrap();
+            self.store.bulk_load_with("f", &paths, &options).unwrap();
         }
         self.files.unlink(path).unwrap();
     }
@@ -236,10 +254,10 @@ impl Subject {
     }
 }
 
-fn open(files: &Disk, place: &Path, layout: &Layout, clock: &Arc<AtomicI64>) -> Store {
+fn open(files: &Disk, place: &Path, options: &StoreOptions, clock: &Arc<AtomicI64>) -> Store {
     let clock = Arc::clone(clock);
     let clock = Clock::new(move || Timestamp::new(clock.load(Ordering::Relaxed)));
-    let options = layout.store_options().clock(clock).auto_compaction(false);
+    let options = options.clone().clock(clock).auto_compaction(false);
     Store::open(place, options.vfs(Arc::new(files.clone()))).unwrap()
 }
 
@@ -293,9 +311,11 @@ fn written(columns: Vec<&'static str>) -> impl Strategy<Value = Vec<Written>> {
 
 fn step() -> impl Strategy<Value = Step> {
     let columns: Vec<_> = COLUMNS.into_iter().chain([NUMBER]).collect();
-    let load = (written(columns), select(&TAGS[..]), prop::option::of(1..40_u64), any::<bool>());
-    let load = load.prop_map(|(cells, tags, sequence_id, keeps_ids)| {
-        Step::Load(Load { cells, tags, sequence_id, keeps_ids })
+    let end = || prop::option::weighted(0.2, select(&ROWS[..]));
+    let ids = (prop::option::of(1..40_u64), any::<bool>());
+    let load = (written(columns), select(&TAGS[..]), ids, [end(), end()]);
+    let load = load.prop_map(|(cells, tags, (sequence_id, keeps_ids), rows)| {
+        Step::Load(Load { cells, tags, sequence_id, keeps_ids, rows })
     });
     let (row, column) = (select(&ROWS[..]), select(&COLUMNS[..]));
     prop_oneof![

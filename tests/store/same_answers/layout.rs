@@ -17,6 +17,13 @@ pub(super) struct Family {
     keep: KeepDeletedCells,
 }
 
+impl Family {
+    /// An increment then replaces the older version, unless some thread reads the memstore.
+    fn replaces_increments(self) -> bool {
+        self.versions == 1 && self.keep == KeepDeletedCells::False
+    }
+}
+
 pub(super) fn family() -> impl Strategy<Value = Family> {
     let keep = select(vec![KeepDeletedCells::False, KeepDeletedCells::True, KeepDeletedCells::Ttl]);
     (1..4_u32, 0..2_u32, prop::option::weighted(0.3, 4..15_u64), keep).prop_map(
@@ -78,7 +85,7 @@ impl Layout {
             .in_memory(self.flags[0])
     }
 
-    pub(super) fn store_options(&self) -> StoreOptions {
+    pub(super) fn store_options(&self, family: Family) -> StoreOptions {
         StoreOptions::default()
             .cache_bytes(self.cache_bytes)
             .wal_segment_bytes(self.segment_bytes)
@@ -86,7 +93,7 @@ impl Layout {
             .open_files_max(self.open_files_max)
             .cache_on_write(self.flags[1])
             .pin_filters(self.flags[2])
-            .background(self.flags[3])
+            .background(self.flags[3] && !family.replaces_increments())
     }
 }
 
