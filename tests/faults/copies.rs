@@ -1,12 +1,14 @@
-//! Copies of a store of which any call fails: what opens is whole, and the original stays as it was.
+//! Copies of a store of which any call fails, or during which the power is cut: what opens is whole, and the
+//! original stays as it was.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use store::{Durability, FamilyOptions, Put, Result, SalvageOutcome, Scan, Store, StoreOptions};
 use support::disk::{Disk, Fault, Faults};
 use support::test_store::disk_with_data;
+use workload::Random;
 
 const STORE: &str = "/data/store";
 const COPY: &str = "/data/copy";
@@ -101,6 +103,33 @@ fn a_copy_of_which_any_call_fails_is_whole_or_does_not_open() {
                 if !is_damaged {
                     assert_eq!(rows(&disk, STORE).unwrap(), expected, "{name}: {fault:?} {number}");
                 }
+            }
+        }
+    }
+}
+
+/// Also after the last call: a copy that was made stays.
+#[test]
+fn a_copy_is_whole_or_no_store_wherever_the_power_is_cut() {
+    for (name, copy) in COPIES {
+        let disk = filled(false);
+        let expected = rows(&disk.after_kill(), STORE).unwrap();
+        let moments = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&moments);
+        disk.watch(move |now| seen.lock().unwrap().push(now.clone()));
+        assert!(copy(&disk).unwrap());
+        disk.unwatch();
+        moments.lock().unwrap().push(disk.after_kill());
+        let moments = moments.lock().unwrap();
+        let mut random = Random::new(1);
+        for (number, moment) in moments.iter().enumerate() {
+            for kept in [0.0, 0.5, 0.5, 1.0] {
+                let left = moment.after_power_cut(kept, &mut random);
+                match rows(&left, COPY) {
+                    Ok(copied) => assert_eq!(copied, expected, "{name}: {number}, {kept}"),
+                    Err(error) => assert!(number + 1 < moments.len(), "{name}: {kept}: {error}"),
+                }
+                assert_eq!(rows(&left, STORE).unwrap(), expected, "{name}: {number}, {kept}");
             }
         }
     }

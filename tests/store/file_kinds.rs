@@ -71,7 +71,7 @@ fn family() -> FamilyOptions {
 
 /// Adds the file of a kind. Two of one kind have some equal keys, with other values.
 fn add(store: &Store, disk: &Disk, kind: Kind, round: usize) {
-    let rows = (0..6).map(|row| format!("row{}", row + round));
+    let rows = (round..round + 6).map(|row| (row, format!("row{row}")));
     let time = |row: usize| Timestamp::new((10 + row % 3) as i64);
     match kind {
         Kind::Flushed | Kind::FlushedOtherwise => {
@@ -81,14 +81,14 @@ fn add(store: &Store, disk: &Disk, kind: Kind, round: usize) {
                 let otherwise = otherwise.data_block_encoding(DataBlockEncoding::FastDiff);
                 store.alter_family("f", otherwise.compression(Compression::Lz4)).unwrap();
             }
-            for (number, row) in rows.enumerate() {
+            for (number, row) in rows {
                 let value = format!("{kind:?} {round}");
-                let put = Put::new(&row).column_at("f", "q", time(number + round), &value);
+                let put = Put::new(&row).column_at("f", "q", time(number), &value);
                 store.put(put.column_at("f", "r", time(number), value)).unwrap();
             }
         }
         Kind::FlushedMarkers => {
-            for (number, row) in rows.enumerate() {
+            for (number, row) in rows {
                 let (delete, time) = (Delete::row(row), time(number));
                 let delete = match number {
                     0 => delete.family_at("f", time),
@@ -100,7 +100,7 @@ fn add(store: &Store, disk: &Disk, kind: Kind, round: usize) {
             }
         }
         Kind::Appended => {
-            for row in rows {
+            for (_, row) in rows {
                 store.append(&Append::new(row).column("f", "q", format!("+{round}"))).unwrap();
             }
         }
@@ -123,8 +123,10 @@ fn add_file(store: &Store, disk: &Disk, kind: Kind, round: usize) {
     };
     let mut cells = Vec::new();
     let value = format!("{kind:?} {round}");
-    for (row, cell_type) in (0..6).flat_map(|row| types.iter().map(move |of| (row, *of))) {
-        let (name, id) = (format!("row{}", row + round), first_id.unwrap_or(0) + row as u64 % 4);
+    for (row, cell_type) in
+        (round..round + 6).flat_map(|row| types.iter().map(move |of| (row, *of)))
+    {
+        let (name, id) = (format!("row{row}"), first_id.unwrap_or(0) + row as u64 % 4);
         let cell = CellRef {
             row: name.as_bytes(),
             timestamp: Timestamp::new((10 + row % 3) as i64),

@@ -25,7 +25,7 @@ fn cell(
     (row.to_owned(), column.to_owned(), time, cell_type)
 }
 
-const SHAPES: [(&str, Shape); 8] = [
+const SHAPES: [(&str, Shape); 7] = [
     ("versions", |count| times(count, |time| cell("b", "p", time, CellType::Put))),
     ("columns", |count| times(count, |time| cell("b", &format!("p{time:04}"), 5, CellType::Put))),
     ("version markers", |count| times(count, |time| cell("b", "p", time, CellType::Delete))),
@@ -39,7 +39,6 @@ const SHAPES: [(&str, Shape); 8] = [
     ("deleted rows", |count| {
         times(count, |time| cell(&format!("ab{time:04}"), "", 5, CellType::DeleteFamily))
     }),
-    ("old times", |count| times(count, |time| cell("b", "p", -time, CellType::Put))),
 ];
 
 fn times(
