@@ -7,8 +7,9 @@ use bytes::Bytes;
 use filter::Seed;
 use sstable::{
     BlockType, Caching, CellRef, CellType, ChecksumType, Error, FileName, KeyRef, ReadTrace,
-    RowProbe, SequenceId, Timestamp, Writer, WriterOptions,
+    RowProbe, SequenceId, Timestamp, Writer, WriterOptions, salvage,
 };
+use support::cells::{PUT, hfile};
 use support::say;
 use support::sound::{Sound, open};
 
@@ -273,6 +274,50 @@ fn seeks_in_damaged_files_do_not_panic() {
                     let _ = scanner.advance().and_then(|()| scanner.retreat());
                 }
             }
+        }
+    }
+}
+
+/// Returns a file and the length of its first block: `len`, or one that such a block can have.
+fn with_first_block_of(len: usize) -> (Vec<u8>, usize) {
+    let written = |value_len: usize| {
+        let value = vec![7; value_len];
+        let rows = [("a", &value[..]), ("b", b"1"), ("c", b"2")];
+        let cells = rows.map(|(row, value)| CellRef { row: row.as_bytes(), value, ..PUT });
+        hfile("long".as_ref(), WriterOptions::default().block_size(1), cells)
+    };
+    let first_len = |bytes: &[u8]| {
+        let reader = open(bytes.to_vec()).unwrap();
+        let (_, header) = reader.blocks().headers().next().unwrap().unwrap();
+        usize::try_from(header.len()).unwrap()
+    };
+    // Twice, because a longer block may have one checksum more.
+    let (mut value_len, mut bytes) = (len - 200, Vec::new());
+    for _ in 0..3 {
+        bytes = written(value_len);
+        value_len = value_len + len - first_len(&bytes);
+    }
+    let len = first_len(&bytes);
+    (bytes, len)
+}
+
+/// The search reads windows that grow; a magic may lie on the edge of two.
+#[test]
+fn a_salvage_finds_the_next_block_wherever_it_begins() {
+    for edge in [400, 16_385, 81_914, 344_051] {
+        for len in edge - 10..edge + 10 {
+            let (mut bytes, len) = with_first_block_of(len);
+            bytes[0] ^= 1; // The header is lost, and with it the length.
+            let reader = open(bytes).unwrap();
+            let mut rows = Vec::new();
+            let lost = salvage(&reader, |cell| {
+                rows.push(cell.row.to_vec());
+                Ok::<(), Error>(())
+            })
+            .unwrap();
+            assert_eq!(rows, [b"b", b"c"], "{len}");
+            let lost: Vec<_> = lost.iter().map(|lost| (lost.damage.at.get(), lost.len)).collect();
+            assert_eq!(lost, [(0, len as u64)]);
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use sstable::{CellRef, WriterOptions};
@@ -127,4 +128,30 @@ fn file_on(disk: &Disk) -> PathBuf {
     source.create(&path).unwrap().write_all(&bytes).unwrap();
     disk.adopt(&source, &path);
     path
+}
+
+/// Writers of all durabilities at once, so that groups have several of them.
+#[test]
+fn a_synced_write_in_a_group_with_other_writes_survives_a_power_cut() {
+    let (disk, store) = new_store(false);
+    // Each change is slow, so that other writers arrive before it ends.
+    disk.watch(|_| thread::sleep(Duration::from_millis(1)));
+    let kinds = [Durability::FsyncWal, Durability::AsyncWal, Durability::SyncWal];
+    thread::scope(|scope| {
+        for (writer, durability) in kinds.into_iter().cycle().take(9).enumerate() {
+            let (store, disk) = (&store, &disk);
+            scope.spawn(move || {
+                for number in 0..12 {
+                    let row = format!("{writer}-{number}");
+                    put(store, &row, durability);
+                    if durability == Durability::FsyncWal && number % 3 == 0 {
+                        assert!(survives_power_cut(disk, &row), "{row}");
+                    }
+                    if durability == Durability::SyncWal && number % 3 == 0 {
+                        assert!(survives_kill(disk, &row), "{row}");
+                    }
+                }
+            });
+        }
+    });
 }

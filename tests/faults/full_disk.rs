@@ -14,6 +14,7 @@ use store::{
 };
 use support::disk::{Disk, Fault, Faults};
 use support::test_store::disk_with_data;
+use workload::Random;
 
 /// Something that a store does.
 type Work = dyn Fn(&Store) -> store::Result<()>;
@@ -197,6 +198,40 @@ fn a_failed_sync_stops_the_store_also_if_the_disk_is_full() {
     let durable = Put::new("row").column("f", "q", "value");
     store.write(durable, Durability::FsyncWal).unwrap_err();
     assert!(matches!(put(&store, "after"), Err(Error::Poisoned { .. })));
+}
+
+/// Space comes and goes; writes of every durability fail in the middle of a record, of the records before
+/// it, at the end of a segment and at the beginning of the next.
+#[test]
+fn what_is_written_while_space_comes_and_goes_is_kept_and_what_is_refused_is_not() {
+    let (mut refused, mut went_on) = (0, 0);
+    for seed in 0..400 {
+        let (disk, mut random) = (Disk::default(), Random::new(seed));
+        let segment_bytes = [500, 2_000, 8_000][random.below(3)];
+        let store = Store::open(STORE, options(&disk).wal_segment_bytes(segment_bytes)).unwrap();
+        store.create_family("f", FamilyOptions::default()).unwrap();
+        let mut expected = BTreeSet::new();
+        for row in (0..40).map(|row| format!("row{row:02}")) {
+            disk.set_space([None, Some(0), Some(random.below(3_000))][random.below(3)]);
+            let durability = [Durability::AsyncWal, Durability::AsyncWal, Durability::SyncWal];
+            let put = Put::new(&row).column("f", "q", vec![7; random.below(1_500)]);
+            match store.write(put, durability[random.below(3)]) {
+                Ok(()) => drop(expected.insert(row)),
+                Err(error) => {
+                    assert!(is_full(&error), "{seed}: {error}");
+                    refused += 1;
+                }
+            }
+        }
+        disk.set_space(None);
+        assert_eq!(rows(&store), expected, "{seed}");
+        put(&store, "after").unwrap();
+        expected.insert("after".to_owned());
+        assert_eq!(rows(&store), expected, "{seed}");
+        assert_eq!(rows(&open(&disk.after_kill())), expected, "{seed}: recovered");
+        went_on += 1;
+    }
+    assert!(refused > 1_000 && went_on == 400, "{refused} {went_on}");
 }
 
 /// Returns the files of a family, and whether all have final names.

@@ -1,5 +1,7 @@
 //! Key-value families, whose timestamps are sequence ids.
 
+use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -7,6 +9,7 @@ use store::{
     Append, CheckAndMutate, CompactionKind, Delete, Durability, Error, FamilyOptions, Get,
     Increment, Put, Result, Store, StoreOptions, WriteBatch,
 };
+use workload::Random;
 
 fn open(directory: &Path) -> Store {
     Store::open(directory, StoreOptions::default().background(false)).unwrap()
@@ -136,5 +139,51 @@ fn a_file_whose_cells_would_hide_later_inserts_is_not_imported() {
         import(&store, "keys", &own).unwrap();
         store.keys("keys").unwrap().insert("row", "new").unwrap();
         assert_eq!(store.keys("keys").unwrap().get("row").unwrap().as_deref(), Some(&b"new"[..]));
+    }
+}
+
+/// With every kind of bound at keys, and before and behind them.
+#[test]
+fn keys_and_ranges_are_those_of_a_sorted_map() {
+    let (_directory, store) = new_store();
+    let keys = store.keys("keys").unwrap();
+    let names = ["a", "a\0", "ab", "b", "c"];
+    let mut map = BTreeMap::new();
+    let mut random = Random::new(1);
+    for step in 0..60 {
+        let name = names[random.below(names.len())];
+        if random.below(3) == 0 {
+            keys.remove(name).unwrap();
+            map.remove(name);
+        } else {
+            keys.insert(name, step.to_string()).unwrap();
+            map.insert(name, step.to_string());
+        }
+        if random.below(9) == 0 {
+            store.flush().unwrap();
+        }
+        let places = ["0", "a", "a\0", "ab", "b", "d"];
+        let [low, high] = [0, 1].map(|_| random.below(places.len()));
+        let (low, high) = (places[low.min(high)], places[low.max(high)]);
+        let bounds = |place| [Bound::Included(place), Bound::Excluded(place), Bound::Unbounded];
+        for (from, to) in
+            bounds(low).into_iter().flat_map(|from| bounds(high).map(move |to| (from, to)))
+        {
+            if from == Bound::Excluded(low) && to == Bound::Excluded(low) {
+                continue; // A map refuses this range.
+            }
+            let found = keys.range::<&str>((from, to)).map(|pair| {
+                let (key, value) = pair.unwrap();
+                [key, value].map(|bytes| String::from_utf8(bytes).unwrap())
+            });
+            let expected =
+                map.range::<&str, _>((from, to)).map(|(key, value)| [(*key).into(), value.clone()]);
+            assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<_>>(), "{from:?} {to:?}");
+        }
+        for name in names {
+            let value = keys.get(name).unwrap();
+            assert_eq!(value.as_deref(), map.get(name).map(String::as_bytes), "{name}");
+            assert_eq!(keys.contains(name).unwrap(), map.contains_key(name));
+        }
     }
 }

@@ -48,6 +48,8 @@ struct State {
     pending: Vec<Change>,
     locks: BTreeSet<PathBuf>,
     faults: Faults,
+    /// The bytes that may still be written; `None` for any number.
+    space: Option<usize>,
     watcher: Option<Watcher>,
 }
 
@@ -108,6 +110,11 @@ impl Disk {
     /// Makes calls fail; calls are counted from 1 again.
     pub fn set_faults(&self, faults: Faults) {
         self.state().faults = faults;
+    }
+
+    /// Sets how many bytes may still be written, to any files; `None` for any number.
+    pub fn set_space(&self, bytes: Option<usize>) {
+        self.state().space = bytes;
     }
 
     /// Returns the number of calls since the faults were set.

@@ -30,6 +30,14 @@ impl State {
         if is_there { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 
+    /// Takes space for as many of the bytes as fit, and returns their number.
+    fn take_space(&mut self, len: usize) -> usize {
+        let Some(space) = &mut self.space else { return len };
+        let fitting = len.min(*space);
+        *space -= fitting;
+        fitting
+    }
+
     fn change(&mut self, change: Change) {
         change.apply(&mut self.names);
         self.pending.push(change);
@@ -228,13 +236,15 @@ impl AppendFile for DiskFile {
         self.disk.before_change();
         let state = &mut *self.disk.state();
         let fault = state.faults.next();
+        let fitting = state.take_space(bytes.len());
         let contents = state.contents(self.inode);
         match fault {
-            None => contents.append(bytes),
+            None => contents.append(&bytes[..fitting]),
             Some(Fault::ShortWrite) => contents.append(&bytes[..bytes.len() / 2]),
             Some(_) => {}
         }
-        fault.map_or(Ok(()), |fault| Err(fault.error()))
+        let shortage = (fitting < bytes.len()).then_some(Fault::NoSpace);
+        fault.or(shortage).map_or(Ok(()), |fault| Err(fault.error()))
     }
 
     fn truncate(&mut self, len: u64) -> io::Result<()> {
