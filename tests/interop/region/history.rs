@@ -145,9 +145,9 @@ impl History {
             let value = if self.random.below(4) == 0 { vec![0; 8] } else { value };
             let mut tags = vec![];
             if self.random.below(5) == 0 {
+                let ttl = self.time() / 2;
                 // The end of some lives is a sum that overflows, as in HBase.
-                let is_long = self.random.below(8) == 0;
-                let ttl = if is_long { i64::MAX - self.time() } else { self.time() / 2 };
+                let ttl = if ttl < 6 * SECOND { i64::MAX - 15 * SECOND } else { ttl };
                 tags = [&[0, 9, 8][..], &ttl.to_be_bytes()].concat();
             }
             let is_put = cell_type == CellType::Put;
