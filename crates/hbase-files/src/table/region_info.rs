@@ -204,7 +204,7 @@ mod tests {
             let table: TableName = "m".parse().unwrap();
             let encoded_name = encoded_name(&table, start_key.as_bytes(), id);
             let (start_key, end_key) = (start_key.into(), end_key.into());
-            RegionInfo { start_key, end_key, id, encoded_name, ..RegionInfo::of_mob_files(&table) }
+            RegionInfo { id, start_key, end_key, encoded_name, ..RegionInfo::of_mob_files(&table) }
         };
         let cases =
             [("", "k", "k", "", 7, 9), ("b", "d", "d", "f", 9, 7), ("b", "d", "d", "", 8, 8)];

@@ -9,9 +9,9 @@ use sstable::ndjson;
 use support::root_directory::RootCopy;
 
 /// Returns the cells of a table as lines of JSON, or the error.
-fn scan(table: &Table, scan: TableScan) -> Result<String, String> {
+fn scan(table: &Table, scan: &TableScan) -> Result<String, String> {
     let mut lines = Vec::new();
-    let mut cells = table.scan(&scan).map_err(|error| error.to_string())?;
+    let mut cells = table.scan(scan).map_err(|error| error.to_string())?;
     while let Some(cell) = cells.next_ref().map_err(|error| error.to_string())? {
         ndjson::write_cell(&mut lines, &cell).expect("memory takes it");
     }
@@ -26,11 +26,11 @@ fn raw() -> TableScan {
 fn all(root: &RootDirectory) -> Vec<(String, Result<String, String>)> {
     let tables = root.tables().expect("readable").into_iter().map(|name| {
         let table = root.table(&name).expect("described");
-        (name.to_string(), scan(&table, raw()))
+        (name.to_string(), scan(&table, &raw()))
     });
     let snapshots = root.snapshot_names().expect("readable").into_iter().map(|name| {
         let table = root.snapshot(&name).expect("described").table;
-        let cells = scan(&table, raw().with_logs(false));
+        let cells = scan(&table, &raw().with_logs(false));
         (name, cells)
     });
     tables.chain(snapshots).collect()
@@ -80,7 +80,7 @@ fn damage_of_another_family_or_of_other_rows_does_not_fail_a_scan() {
     let families: Vec<Vec<u8>> =
         table.schema.families.iter().map(|family| family.name.clone()).collect();
     let of_families = families.iter().map(|family| raw().family(family.clone()));
-    let before: Vec<_> = of_families.map(|wanted| scan(&table, wanted)).collect();
+    let before: Vec<_> = of_families.map(|wanted| scan(&table, &wanted)).collect();
     for (damaged, region) in
         families.iter().flat_map(|family| table.regions.iter().map(move |region| (family, region)))
     {
@@ -91,20 +91,20 @@ fn damage_of_another_family_or_of_other_rows_does_not_fail_a_scan() {
         fs::write(&directory, "a file").expect("written");
         let now = copy.table("t1");
         for (family, before) in families.iter().zip(&before) {
-            let after = scan(&now, raw().family(family.clone()));
+            let after = scan(&now, &raw().family(family.clone()));
             assert_eq!(after.is_err(), family == damaged, "{after:?}");
             assert!(family == damaged || after == *before);
         }
         let (start, end) = (&region.info.start_key, &region.info.end_key);
         if !start.is_empty() {
             let rows = raw().stop(start.clone());
-            assert_eq!(scan(&now, rows.clone()), scan(&table, rows));
-            assert!(scan(&now, raw().row(start.clone())).is_err());
+            assert_eq!(scan(&now, &rows), scan(&table, &rows));
+            assert!(scan(&now, &raw().row(start.clone())).is_err());
         }
         if !end.is_empty() {
             let rows = raw().start(end.clone());
-            assert_eq!(scan(&now, rows.clone()), scan(&table, rows));
-            assert!(scan(&now, raw().stop(end.clone())).is_err());
+            assert_eq!(scan(&now, &rows), scan(&table, &rows));
+            assert!(scan(&now, &raw().stop(end.clone())).is_err());
         }
         fs::remove_file(&directory).expect("removed");
         fs::rename(&kept, &directory).expect("renamed");
