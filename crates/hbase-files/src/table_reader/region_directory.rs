@@ -160,22 +160,52 @@ impl RegionDirectories<'_> {
     /// Returns the description of a region that was merged from the regions to which its references lead.
     ///
     /// HBase 2.4 leaves the description of the first parent in the directory of a merged region, if both have the
-    /// same length (`HRegionFileSystem.checkRegionInfoOnFilesystem`).
+    /// same length (`HRegionFileSystem.checkRegionInfoOnFilesystem`). The name of the region proves the start key
+    /// and the id, not the end key: `None` if the next region may have been merged, too.
     fn merged_description(&self, directory: &Path, name: &RegionName) -> Option<RegionInfo> {
         let table = directory.parent()?;
-        let mut parents = BTreeSet::new();
+        let (mut parents, mut with_references) = (BTreeSet::new(), Vec::new());
         for family in &self.schema.families {
-            let family = directory.join(&*String::from_utf8_lossy(&family.name));
-            for item in list_if_there(self.tree, &family).ok()? {
+            for item in self.family_items(directory, &family.name)? {
                 if let Some(Ok(StoreFileName::Reference(reference))) = item.name().map(str::parse) {
                     parents.insert(reference.region);
+                    with_references.push(&family.name[..]);
                 }
             }
         }
-        let described = parents
-            .iter()
-            .map(|parent| self.read_description(&table.join(parent.as_str()), parent));
-        RegionInfo::of_merged(name, &described.collect::<Result<Vec<_>>>().ok()?)
+        // Only the description of a parent is one that HBase has left there.
+        let left = RegionInfo::read(self.tree, &directory.join(region_info::FILE)).ok()?;
+        if !parents.contains(&left.encoded_name) {
+            return None;
+        }
+        let describe =
+            |region: &RegionName| self.read_description(&table.join(region.as_str()), region);
+        let described = parents.iter().map(describe).collect::<Result<Vec<_>>>().ok()?;
+        let merged = RegionInfo::of_merged(name, &described)?;
+        for item in list_if_there(self.tree, table).ok()? {
+            let Some(Ok(other)) = item.name().map(str::parse::<RegionName>) else { continue };
+            if other == *name || parents.contains(&other) {
+                continue;
+            }
+            let info = describe(&other).ok()?;
+            let is_next = !merged.end_key.is_empty() && info.start_key == merged.end_key;
+            // The merged region would have references to the files of a parent.
+            let has_files = |family: &&[u8]| {
+                let items = self.family_items(&item.path, family);
+                items.is_some_and(|items| {
+                    items.iter().any(|item| matches!(item.kind, ItemKind::File { len: 1.. }))
+                })
+            };
+            if is_next && info.id < merged.id && !with_references.iter().any(has_files) {
+                return None;
+            }
+        }
+        Some(merged)
+    }
+
+    /// Lists the directory of a family of a region; `None` if it cannot be listed.
+    fn family_items(&self, region: &Path, family: &[u8]) -> Option<Vec<Item>> {
+        list_if_there(self.tree, &region.join(&*String::from_utf8_lossy(family))).ok()
     }
 
     /// Reads the description in the directory of a region.
