@@ -95,7 +95,9 @@ impl FileReport {
         let line = error_line(error);
         let may_be_sound = match error {
             Error::Io { source, .. } | Error::StoreFile(sstable::Error::Io { source, .. }) => {
-                !matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof)
+                // Something else in place of the file, such as a link, is invalid input.
+                use io::ErrorKind::{InvalidInput, NotFound, UnexpectedEof};
+                !matches!(source.kind(), NotFound | UnexpectedEof | InvalidInput)
             }
             Error::StoreFile(error) => {
                 matches!(
