@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use sstable::{Reader, ReaderOptions, escape};
+use support::contents;
 use support::root_directory::RootCopy;
 use tempfile::tempdir;
 
@@ -202,17 +204,17 @@ fn an_export_of_all_has_a_directory_for_each() {
     assert!(named.join("hbase=namespace").exists() && named.join("t2").exists());
 }
 
-/// The soft limit of a shell is usually 1,024 files or less, and the hard limit much more.
+/// The soft limit of a shell is usually 1,024 files or less. The hard limit is usually much more, but can be the same.
 #[cfg(unix)]
 #[test]
-fn more_files_than_the_soft_limit_are_read() {
-    const SOFT_LIMIT: usize = 64;
+fn more_files_than_the_process_may_have_open_are_read() {
+    const LIMIT: usize = 64;
     let root = RootCopy::walt();
     let region = &root.table("walt").regions[0];
     let path = root.path().join("data/default/walt").join(region.info.encoded_name.as_str());
     let family = path.join("f");
     let file = family.join(region.family(b"f").expect("it has files").files[0].name.to_string());
-    let copies = (0..2 * SOFT_LIMIT).map(|number| family.join(format!("{number:032x}")));
+    let copies = (0..2 * LIMIT).map(|number| family.join(format!("{number:032x}")));
     let copies: Vec<String> = copies
         .map(|copy| {
             fs::copy(&file, &copy).expect("the disk has room");
@@ -221,7 +223,8 @@ fn more_files_than_the_soft_limit_are_read() {
         .collect();
     let copies: Vec<&str> = copies.iter().map(String::as_str).collect();
     let (argument, out) = (root.argument(), tempdir().expect("a temporary directory"));
-    let out = out.path().join("out").display().to_string();
+    let row = Reader::open_file(&file, ReaderOptions::default()).expect("an HFile");
+    let row = escape(row.first_row().expect("it has rows")).to_string();
     let directory = family.display().to_string();
     let run_with = |limit: &str, args: &[&str]| {
         let output = std::process::Command::new("sh")
@@ -229,19 +232,37 @@ fn more_files_than_the_soft_limit_are_read() {
             .args(args)
             .output()
             .expect("there is a shell");
-        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{limit} {args:?}: {error}");
         output.stdout
     };
-    let soft = format!("ulimit -Sn {SOFT_LIMIT};");
+    let limits = [format!("ulimit -Sn {LIMIT};"), format!("ulimit -n {LIMIT};")];
     for args in [
         &["table", "scan", "--root", &argument, "walt", "--format", "cells"][..],
+        &["table", "get", "--root", &argument, "walt", &row],
+        &["table", "verify", "--root", &argument, "walt"],
         &["diff", &directory, &directory],
         &[&["cat", "--format", "cells"], &copies[..]].concat(),
+        &[&["get"], &copies[..], &[&row]].concat(),
         &[&["stats"], &copies[..]].concat(),
     ] {
-        assert_eq!(run_with(&soft, args), run_with("", args));
+        let without = run_with("", args);
+        for limit in &limits {
+            assert!(run_with(limit, args) == without, "{limit} {args:?}");
+        }
     }
-    let export =
-        ["table", "export", "--root", &argument, "walt", "--to", "cells", "--output", &out];
-    run_with(&soft, &export);
+    let exported = |name: &str, limit: &str| {
+        let to = out.path().join(name).display().to_string();
+        let args = ["table", "export", "--root", &argument, "walt", "--to", "cells", "--output"];
+        run_with(limit, &[&args[..], &[&to]].concat());
+        // The manifest has the time of the export.
+        let files = contents(to.as_ref()).into_iter();
+        let names =
+            files.map(|(path, bytes)| (path.file_name().expect("a file").to_owned(), bytes));
+        names.filter(|(name, _)| name != "manifest.json").collect::<Vec<_>>()
+    };
+    let without = exported("without", "");
+    for (number, limit) in limits.iter().enumerate() {
+        assert!(exported(&number.to_string(), limit) == without, "{limit}");
+    }
 }

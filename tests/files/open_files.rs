@@ -190,7 +190,7 @@ fn a_reader_whose_closed_files_were_removed_says_so() {
         let Error::StoreFile(error) = error else { panic!("{error}") };
         let sstable::Error::Io { source, .. } = error else { panic!("{error}") };
         assert_eq!(source.kind(), io::ErrorKind::NotFound);
-        assert!(source.to_string().contains("open the store again"), "{source}");
+        assert!(source.to_string().contains("open the store or table again"), "{source}");
     }
     assert_has(&Store::open_read_only(directory.path(), options).unwrap(), 0..5);
 }

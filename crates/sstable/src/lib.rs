@@ -237,10 +237,11 @@ pub use write::{
 
 pub use filter::bloom::hbase::HashType;
 
-/// Lookups of rows in many files, for stores; times and counts as text; no promise of stability.
+/// Lookups of rows in many files, for stores; open files; times and counts as text; no promise of stability.
 ///
 /// [`RowLookup`](engine::RowLookup) takes one row through an ordered list of files, and
-/// [`begin_together`](engine::begin_together) overlaps the cache misses of a batch of rows. The module is
+/// [`begin_together`](engine::begin_together) overlaps the cache misses of a batch of rows.
+/// [`PooledFile`](engine::PooledFile) is closed while other files need its descriptor more. The module is
 /// public for storage engines above HFiles, such as the crate `store`. The functions that return text are for
 /// programs that print what they read. The items may change in any release.
 pub mod engine {
@@ -251,6 +252,7 @@ pub mod engine {
         begin_together,
     };
     pub use crate::row_head::{RowHead, row_head};
+    pub use crate::source::{OpenFilesLimit, PooledFile, close_some_files, raise_descriptors_max};
     pub use crate::time_text::{date_text, time_text};
 }
 

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::{self, Path, PathBuf};
+use std::sync::{Arc, LazyLock};
 
+use sstable::engine::{OpenFilesLimit, PooledFile};
 use sstable::{FileSource, ReadAt};
 
 /// A tree of directories and files.
@@ -86,6 +87,9 @@ pub enum ItemKind {
 }
 
 /// The local file system.
+///
+/// If many files are open, the least recently read files are closed, and opened again by their next read. The open
+/// files take at most half of the descriptors that the process may have.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LocalTree;
 
@@ -122,7 +126,11 @@ impl FileTree for LocalTree {
     }
 
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadAt>> {
-        Ok(Arc::new(FileSource::open(path)?))
+        let absolute = path::absolute(path)?;
+        let file =
+            PooledFile::open(move || Ok(Arc::new(FileSource::open(&absolute)?)), &OPEN_FILES)?;
+        file.note_fingerprint(file.len().saturating_sub(FINGERPRINT_LEN))?;
+        Ok(file)
     }
 
     fn absolute(&self, path: &Path) -> io::Result<PathBuf> {
@@ -133,6 +141,13 @@ impl FileTree for LocalTree {
         Ok(fs::symlink_metadata(path)?.is_symlink())
     }
 }
+
+/// The files of all trees of the process share its descriptors.
+static OPEN_FILES: LazyLock<Arc<OpenFilesLimit>> = LazyLock::new(|| OpenFilesLimit::new(None));
+
+/// How much of the end of a file is compared when the file is opened again: the trailer of an HFile, and usually its
+/// file info.
+const FINGERPRINT_LEN: u64 = 16 << 10;
 
 fn kind_of(metadata: &fs::Metadata) -> ItemKind {
     if metadata.is_dir() {

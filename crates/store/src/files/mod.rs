@@ -6,7 +6,7 @@
 //!          └─ version      what readers see: memstores and store files
 //! family_map      names the files of a family that may hold a row
 //! new_files       writes files: for the store, for HBase's bulk load
-//! file_access     limits descriptors, reads in chunks, refuses links in place of directories
+//! file_access     reserves descriptors, reads in chunks, refuses links in place of directories
 //! names           names of files and directories, numbers of segments and batches
 //! ```
 #![cfg_attr(

@@ -5,7 +5,7 @@
 //! place, a change by path would reach the other store. So each call that changes a file first checks the lock.
 //!
 //! A call that fails because the process or the system has no descriptor left is repeated: after store
-//! files were closed ([`open_files`](super::open_files)), and then after one of the spare descriptors
+//! files were closed ([`close_some_files`]), and then after one of the spare descriptors
 //! that the store keeps was given up. So a flush, which needs two at a time, succeeds although the
 //! program uses all others.
 
@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
 use sstable::ReadAt;
+use sstable::engine::close_some_files;
 
 use crate::error::{Error, is_full, is_without_descriptor};
-use crate::files::file_access::open_files::close_some;
 use crate::process::OwnProcess;
 use crate::vfs::{AppendFile, Entry, Lock, Vfs};
 
@@ -98,7 +98,7 @@ impl ReservedFiles {
             let result = call(&*self.vfs);
             let lacks_one = result.as_ref().is_err_and(is_without_descriptor);
             let may_repeat = lacks_one && attempts < Self::ATTEMPTS_MAX;
-            if may_repeat && (close_some() || self.spare().held.pop().is_some()) {
+            if may_repeat && (close_some_files() || self.spare().held.pop().is_some()) {
                 attempts = attempts.saturating_add(1);
                 continue;
             }

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use sstable::engine::{OpenFilesLimit, PooledFile};
 use sstable::{BlockCache, ReaderOptions};
 
 use crate::error::{Error, Result};
-use crate::files::file_access::open_files::{OpenFilesLimit, PooledFile};
 use crate::files::manifest::{FamilyEntry, FileEntry};
 use crate::files::names::WAL_DIRECTORY;
 use crate::files::version::file_list::Files;
@@ -59,7 +59,8 @@ impl FileOpener {
 
     /// Opens a file for reading, as one of the store's open files.
     pub(crate) fn open_source(&self, path: &Path) -> Result<Arc<PooledFile>> {
-        PooledFile::open(&self.vfs, path, &self.limit).map_err(Error::io(path, "open"))
+        let (vfs, opened) = (Arc::clone(&self.vfs), path.to_path_buf());
+        PooledFile::open(move || vfs.open(&opened), &self.limit).map_err(Error::io(path, "open"))
     }
 
     /// Opens a file of a family.

@@ -9,6 +9,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use sstable::engine::PooledFile;
 use sstable::{
     Caching, CellRef, FileName, KeyRef, ReadAt, ReadTrace, Reader, ReaderOptions, Scanner,
     Timestamp,
@@ -17,7 +18,6 @@ use sstable::{
 use crate::checksum::Crc32c;
 use crate::error::{Error, Result};
 use crate::files::family_map::backoff::Backoff;
-use crate::files::file_access::open_files::PooledFile;
 use crate::files::manifest::FileEntry;
 use crate::stats::FilterProblem;
 use crate::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! The open store files of this process: few of many files have a descriptor.
+//! The open files of this process: few of many files have a descriptor.
 //!
 //! ```text
 //! read ─┬ the file is open       read lock of the file, one positioned read
@@ -6,67 +6,66 @@
 //!                                open it, compare its fingerprint, read
 //! ```
 //!
-//! Two limits apply. The process has one for the files of all its stores: half of its soft limit of
-//! descriptors (`RLIMIT_NOFILE`). The other half is a reserve for the log, new files of flushes and
-//! compactions, and the program. A store can have a lower limit of its own
-//! ([`StoreOptions::open_files_max`](crate::StoreOptions::open_files_max)).
+//! Two limits apply. The process has one for all its files: half of its soft limit of descriptors
+//! (`RLIMIT_NOFILE`). The other half is a reserve for logs, new files, and the program. A store can have a
+//! lower limit of its own ([`OpenFilesLimit`]).
 //!
 //! A file in use is not closed: its reader holds its lock, which closing only tries to take. So concurrent
 //! reads of more files than the limit exceed it, by at most one file per reader.
 //!
-//! The locks are `std`'s also in models (see [`sync`](crate::sync)): nothing that a model can delay
-//! happens while one is held.
+//! The locks are `std`'s also in the models of threads of the crate `store`: nothing that a model can delay happens
+//! while one is held.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug};
 use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock, Weak};
 
-use sstable::ReadAt;
-
-use crate::checksum::Crc32c;
-use crate::vfs::{Vfs, descriptors_max};
+use super::descriptors::descriptors_max;
+use super::file_source::ReadAt;
 
 /// The open files of the process.
 static OPEN: Mutex<OpenFiles> = Mutex::new(BTreeMap::new());
 /// A counter that each open advances: the clock for "least recently used", and unique numbers for
-/// stores and files.
+/// groups and files.
 static OPENS: AtomicU64 = AtomicU64::new(1);
+
+/// Opens a file, again if the file was closed.
+type Opener = dyn Fn() -> io::Result<Arc<dyn ReadAt>> + Send + Sync;
 
 type OpenFiles = BTreeMap<FileNumber, Weak<PooledFile>>;
 
-/// The number of a file, unique in the process. The files of a store follow each other.
+/// The number of a file, unique in the process. The files of a group follow each other.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 struct FileNumber {
-    store: u64,
+    group: u64,
     file: u64,
 }
 
 const POISONED: &str = "no thread panics while it holds a lock of the open files";
 
-/// The limit of one store, and the number of its open files.
+/// The limit of a group of files, such as the files of a store, and the number of its open files.
 #[derive(Debug)]
-pub(crate) struct OpenFilesLimit {
-    /// Unique in the process.
-    store: u64,
+pub struct OpenFilesLimit {
+    /// The number of the group, unique in the process.
+    group: u64,
     max: usize,
     /// Changed only while [`OPEN`] is locked.
     open: AtomicUsize,
 }
 
 impl OpenFilesLimit {
-    pub(crate) fn new(max: Option<usize>) -> Arc<Self> {
-        let (store, max) = (OPENS.fetch_add(1, Ordering::Relaxed), max.unwrap_or(usize::MAX));
-        Arc::new(Self { store, max: max.max(1), open: AtomicUsize::new(0) })
+    /// Creates a group of files of which at most `max` are open, or as many as the process allows for `None`.
+    pub fn new(max: Option<usize>) -> Arc<Self> {
+        let (group, max) = (OPENS.fetch_add(1, Ordering::Relaxed), max.unwrap_or(usize::MAX));
+        Arc::new(Self { group, max: max.max(1), open: AtomicUsize::new(0) })
     }
 }
 
 /// A file for reading whose descriptor is closed while other files need it more.
-pub(crate) struct PooledFile {
-    vfs: Arc<dyn Vfs>,
-    path: PathBuf,
+pub struct PooledFile {
+    opener: Box<Opener>,
     len: u64,
     number: FileNumber,
     limit: Arc<OpenFilesLimit>,
@@ -87,18 +86,20 @@ struct Fingerprint {
 }
 
 impl PooledFile {
-    /// Opens a file.
-    pub(crate) fn open(
-        vfs: &Arc<dyn Vfs>,
-        path: &Path,
+    /// Opens a file with `opener`, as one of the open files of a group.
+    ///
+    /// # Errors
+    ///
+    /// Errors of `opener`.
+    pub fn open(
+        opener: impl Fn() -> io::Result<Arc<dyn ReadAt>> + Send + Sync + 'static,
         limit: &Arc<OpenFilesLimit>,
     ) -> io::Result<Arc<Self>> {
-        let source = vfs.open(path)?;
+        let source = opener()?;
         let file = OPENS.fetch_add(1, Ordering::Relaxed);
-        let number = FileNumber { store: limit.store, file };
+        let number = FileNumber { group: limit.group, file };
         let file = Arc::new_cyclic(|this| Self {
-            vfs: Arc::clone(vfs),
-            path: path.to_path_buf(),
+            opener: Box::new(opener),
             len: source.len(),
             number,
             limit: Arc::clone(limit),
@@ -113,9 +114,16 @@ impl PooledFile {
 
     /// Notes what distinguishes the file from all others: the bytes from `at` on, and its end.
     ///
-    /// The file info of a store file has the file's id. Until this is noted, only the length of a file
-    /// that is opened again is compared.
-    pub(crate) fn note_fingerprint(&self, at: u64) -> io::Result<()> {
+    /// Until this is noted, only the length of a file that is opened again is compared.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    ///
+    /// # Panics
+    ///
+    /// If the fingerprint is already noted.
+    pub fn note_fingerprint(&self, at: u64) -> io::Result<()> {
         let fingerprint = Fingerprint::of(self, at)?;
         self.fingerprint.set(fingerprint).expect("noted once, after the file was opened");
         Ok(())
@@ -125,11 +133,11 @@ impl PooledFile {
     fn count(&self) {
         let mut open = lock_open();
         open.insert(self.number, Weak::clone(&self.this));
-        let of_store = self.limit.open.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+        let of_group = self.limit.open.fetch_add(1, Ordering::Relaxed).saturating_add(1);
         let mut seen = Vec::new();
-        if of_store > self.limit.max {
-            let count = count_to_close(of_store, self.limit.max);
-            seen.push(close_oldest(&mut open, Some(self.limit.store), count));
+        if of_group > self.limit.max {
+            let count = count_to_close(of_group, self.limit.max);
+            seen.push(close_oldest(&mut open, Some(self.limit.group), count));
         }
         // Half of the descriptors, as they are limited now: a program may raise its limit.
         let max = (descriptors_max() / 2).max(1);
@@ -148,7 +156,7 @@ impl PooledFile {
         if let Some(source) = &*place {
             return source.read_exact_at(buffer, offset);
         }
-        let source = self.vfs.open(&self.path).map_err(|error| match error.kind() {
+        let source = (self.opener)().map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => io::Error::new(error.kind(), REMOVED),
             _ => error,
         })?;
@@ -187,7 +195,7 @@ impl ReadAt for PooledFile {
 
 impl Debug for PooledFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PooledFile").field("path", &self.path).finish_non_exhaustive()
+        f.debug_struct("PooledFile").field("number", &self.number).finish_non_exhaustive()
     }
 }
 
@@ -201,10 +209,10 @@ impl Drop for PooledFile {
     }
 }
 
-const REMOVED: &str = "the file was removed after the store was opened, and its descriptor was \
-                       closed; open the store again, or allow more open files";
+const REMOVED: &str = "the file was removed after it was opened, and its descriptor was closed because \
+                       many files are open; open the store or table again, or allow more open files";
 const REPLACED: &str =
-    "the file is another one than when the store was opened; open the store again";
+    "the file is another one than when it was opened first; open the store or table again";
 
 impl Fingerprint {
     /// Length of each of the two parts; a trailer has 4,096 bytes.
@@ -216,24 +224,21 @@ impl Fingerprint {
         // In most files, little is between the file info and the trailer: one read has both parts.
         let between = end.saturating_sub(at);
         let first_len = if between <= 4 * Self::PART { len.saturating_sub(at) } else { Self::PART };
-        let mut parts = vec![(at, first_len)];
+        let mut parts = vec![0; usize::try_from(first_len).expect("20 KiB at most")];
+        source.read_exact_at(&mut parts, at)?;
         if between > 4 * Self::PART {
-            parts.push((end, Self::PART));
+            let mut last = vec![0; parts.len()];
+            source.read_exact_at(&mut last, end)?;
+            parts.extend_from_slice(&last);
         }
-        let mut checksum = Crc32c::new();
-        for (at, part_len) in parts {
-            let mut part = vec![0; usize::try_from(part_len).expect("20 KiB at most")];
-            source.read_exact_at(&mut part, at)?;
-            checksum.update(&part);
-        }
-        Ok(Self { at, checksum: checksum.value() })
+        Ok(Self { at, checksum: crc_fast::crc32_iscsi(&parts) })
     }
 }
 
 /// Closes some of the least recently used files of the process; returns whether there were any.
 ///
 /// For a system call that lacks a descriptor.
-pub(crate) fn close_some() -> bool {
+pub fn close_some_files() -> bool {
     let mut open = lock_open();
     let before = open.len();
     let seen = close_oldest(&mut open, None, before.div_ceil(4));
@@ -243,13 +248,13 @@ pub(crate) fn close_some() -> bool {
     has_closed
 }
 
-/// Closes the `count` least recently used files, of one store or of all, except those in use.
+/// Closes the `count` least recently used files, of one group or of all, except those in use.
 ///
 /// Returns all files among which it chose: they must be dropped after `open` is unlocked.
 #[must_use]
-fn close_oldest(open: &mut OpenFiles, store: Option<u64>, count: usize) -> Vec<Arc<PooledFile>> {
-    let first = FileNumber { store: store.unwrap_or(0), file: 0 };
-    let last = FileNumber { store: store.unwrap_or(u64::MAX), file: u64::MAX };
+fn close_oldest(open: &mut OpenFiles, group: Option<u64>, count: usize) -> Vec<Arc<PooledFile>> {
+    let first = FileNumber { group: group.unwrap_or(0), file: 0 };
+    let last = FileNumber { group: group.unwrap_or(u64::MAX), file: u64::MAX };
     let mut files: Vec<_> =
         open.range(first..=last).filter_map(|(_, file)| file.upgrade()).collect();
     files.sort_by_cached_key(|file| file.used.load(Ordering::Relaxed));
@@ -284,17 +289,18 @@ fn lock_open() -> MutexGuard<'static, OpenFiles> {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::path::Path;
 
     use super::*;
-    use crate::vfs::RealFiles;
+    use crate::FileSource;
 
     fn three_files(directory: &Path, max: usize) -> Vec<Arc<PooledFile>> {
-        let vfs: Arc<dyn Vfs> = Arc::new(RealFiles);
         let limit = OpenFilesLimit::new(Some(max));
         let files = (0..3).map(|number| {
             let path = directory.join(number.to_string());
             fs::write(&path, [number; 9000]).unwrap();
-            let file = PooledFile::open(&vfs, &path, &limit).unwrap();
+            let opener = move || Ok(Arc::new(FileSource::open(&path)?) as Arc<dyn ReadAt>);
+            let file = PooledFile::open(opener, &limit).unwrap();
             file.note_fingerprint(100).unwrap();
             file
         });
