@@ -17,11 +17,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use sstable::{CellRef, WriterOptions};
 use store::vfs::Vfs;
 use store::{
-    Delete, Error, FamilyOptions, FileKind, Put, SalvageOutcome, Store, VerifyEvent, VerifyOutcome,
-    salvage, verify,
+    Delete, Error, FamilyOptions, FileKind, Put, SalvageOutcome, Store, Timestamp, VerifyEvent,
+    VerifyOutcome, salvage, verify,
 };
+use support::cells::{PUT, hfile};
 use support::disk::Disk;
 use support::say;
 use workload::Random;
@@ -282,6 +284,58 @@ fn a_flipped_bit_in_a_store_file_is_found_and_loses_at_most_one_block() {
          needed to open it, and no other more than a block"
     ));
     assert!(whole_files < count / 2);
+}
+
+/// Of cells with equal keys, those of the last source are shown: a salvage keeps the order of the sources.
+#[test]
+fn a_damaged_file_stays_as_new_as_it_was() {
+    let rows: Vec<String> = (0..30).map(|number| format!("r{number:02}")).collect();
+    for is_loaded_last in [true, false] {
+        let disk = Disk::default();
+        let store = Store::open(STORE, options(&disk)).unwrap();
+        for family in ["f", "g"] {
+            store.create_family(family, FamilyOptions::default().block_size(256)).unwrap();
+        }
+        let put = |value: &str| {
+            for row in &rows {
+                let put = Put::new(row).column_at("f", "q", Timestamp::new(7), value);
+                store.put(put).unwrap();
+            }
+            store.flush().unwrap();
+        };
+        let load = |value: &str| {
+            let path = Path::new("/data/loaded");
+            let cells = rows.iter().map(|row| CellRef {
+                row: row.as_bytes(),
+                timestamp: Timestamp::new(7),
+                value: value.as_bytes(),
+                ..PUT
+            });
+            let file = WriterOptions::default().includes_mvcc(false).block_size(256);
+            disk.create(path).unwrap().write_all(&hfile(path, file, cells)).unwrap();
+            store.bulk_load("f", &[path.to_owned()]).unwrap();
+        };
+        if is_loaded_last {
+            put("old");
+            load("new");
+        } else {
+            load("old");
+            put("new");
+        }
+        let in_family = |path: &PathBuf| path.starts_with("/data/store/f");
+        let files: Vec<PathBuf> = disk.paths().into_iter().filter(in_family).collect();
+        drop(store);
+        for (file, at) in files.iter().flat_map(|file| [(file, 60), (file, 700)]) {
+            let damaged = disk.after_kill();
+            damaged.overwrite(file, &flipped(&disk.bytes(file), at, 0));
+            let saved = judge(&damaged).saved;
+            assert_eq!(saved.len(), rows.len(), "each row is in the other file too");
+            let is_old = |value: &&String| **value == "old";
+            let old = saved.values().filter(is_old).count();
+            assert!(old <= 15, "{old} rows of {} in a block", file.display());
+        }
+        assert_eq!(files.len(), 2);
+    }
 }
 
 /// The power is cut, or the process is killed, before each change of a salvage. The result opens

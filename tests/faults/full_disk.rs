@@ -7,11 +7,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{fs, io};
 
+use sstable::{CellRef, Timestamp};
 use store::vfs::{Vfs, real_files};
 use store::{
     Append, CompactionKind, Delete, Durability, Error, FamilyOptions, Increment, Put, Scan, Store,
-    StoreOptions,
+    StoreOptions, WriteBatch,
 };
+use support::cells::PUT;
 use support::disk::{Disk, Fault, Faults};
 use support::test_store::disk_with_data;
 use workload::Random;
@@ -271,6 +273,47 @@ fn a_flush_or_compaction_without_space_leaves_nothing_and_can_be_repeated() {
         };
         let (went_on, stopped) = fail_each_call(true, work, check);
         assert!(went_on > 10 && stopped < went_on * 2, "{went_on} {stopped}");
+    }
+}
+
+/// A failed flush leaves its memstore, so that the next flush writes two.
+#[test]
+fn a_flush_after_a_failed_one_keeps_the_tags_of_either_memstore() {
+    const TAGS: &[u8] = b"\0\x02\x41x";
+    for tags in [[TAGS, b""], [b"", TAGS]] {
+        let write = |store: &Store, row: &str, tags| {
+            let mut batch = WriteBatch::new();
+            let (row, timestamp) = (row.as_bytes(), Timestamp::new(7));
+            batch.cell(&CellRef { row, timestamp, tags, ..PUT });
+            store.write(batch, Durability::SyncWal)
+        };
+        let mut from_two = 0;
+        let mut check = |disk: &Disk, store: &Store, result: &store::Result<()>| {
+            match write(store, "second", tags[1]) {
+                Err(Error::Poisoned { .. }) => return false,
+                written => written.unwrap(),
+            }
+            store.flush().unwrap();
+            let cells = |store: &Store| -> Vec<_> {
+                let cells = store.scan(Scan::family("f")).unwrap().map(Result::unwrap);
+                let written = cells.filter(|cell| cell.row() != b"before");
+                written.map(|cell| (cell.row().to_vec(), cell.as_ref().tags.to_vec())).collect()
+            };
+            let mut expected = vec![(b"second".to_vec(), tags[1].to_vec())];
+            if cells(store).len() == 2 {
+                expected.insert(0, (b"first".to_vec(), tags[0].to_vec()));
+                from_two += usize::from(result.is_err());
+            }
+            assert_eq!(cells(store), expected, "{result:?}");
+            assert_eq!(cells(&open(&disk.after_kill())), expected, "{result:?}");
+            true
+        };
+        let work = |store: &Store| {
+            write(store, "first", tags[0])?;
+            store.flush()
+        };
+        fail_each_call(false, work, &mut check);
+        assert!(from_two > 5, "{from_two}");
     }
 }
 

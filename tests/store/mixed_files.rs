@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use sstable::{Cell, CellRef, CellType, Reader, ReaderOptions, SequenceId, WriterOptions};
 use store::{
     Append, CheckAndMutate, Clock, CompactionKind, CompactionOptions, CompareOperator, Delete,
-    FamilyOptions, Get, Increment, Put, Scan, Store, StoreOptions, Timestamp,
+    Durability, FamilyOptions, Get, Increment, Put, Scan, Store, StoreOptions, Timestamp,
+    WriteBatch,
 };
 use support::cells::{PUT, hfile, read_all};
 
@@ -68,7 +69,7 @@ fn write_puts(store: &Store, value: &str) {
 /// Adds a source of cells to a store; the path and the text are new in each call.
 type Add = fn(&Store, &Path, &str);
 
-const KINDS: [(&str, Add); 8] = [
+const KINDS: [(&str, Add); 9] = [
     ("flushed puts", |store, _, text| {
         write_puts(store, text);
         store.flush().unwrap();
@@ -82,6 +83,14 @@ const KINDS: [(&str, Add); 8] = [
         write_puts(store, text);
     }),
     ("a memstore of markers", |store, _, _| write_markers(store)),
+    ("a memstore with tags", |store, _, text| {
+        let mut batch = WriteBatch::new();
+        for row in (0..40).step_by(8).map(|number| format!("row{number:02}")) {
+            let (row, timestamp) = (row.as_bytes(), Timestamp::new(9));
+            batch.cell(&CellRef { row, timestamp, value: text.as_bytes(), tags: TAGS, ..PUT });
+        }
+        store.write(batch, Durability::SyncWal).unwrap();
+    }),
     ("bulk-loaded", |store, path, text| {
         write_file(path, b"", 0, text);
         store.bulk_load("f", &[path.to_owned()]).unwrap();

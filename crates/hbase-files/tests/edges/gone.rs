@@ -1,12 +1,14 @@
 //! Store files that only markers of logs name, and MOB files that only cells name: ids and times that are equal, less
 //! and greater.
 
+use std::fs;
 use std::slice::from_ref;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use sstable::{CellRef, FileInfo, Limits, Timestamp};
+use sstable::{CellRef, FileInfo, Limits, RowsBetween, Timestamp};
 
-use super::made::{Log, Made, MadeRegion, field, flushed, hfile, number, put};
+use super::kinds::md5;
+use super::made::{Log, Made, MadeRegion, field, flushed, hfile, number, put, write_file};
 
 const SERVER: &str = "host,1,1";
 /// The file that is gone.
@@ -149,16 +151,9 @@ fn a_mob_file_may_be_gone_once_all_cells_that_refer_to_it_have_expired() {
         };
         let cells: Vec<_> = ["a", "b", "c"].into_iter().zip(ages).map(cell).collect();
         region.file(&hfile(1), flushed(1).includes_tags(true), &cells);
-        let table = made.table();
-        let mut damages = Vec::new();
-        for file in &table.check().files {
-            file.run(&**table.tree(), Limits::default(), |_| {}, &mut damages).expect("readable");
-        }
-        let rows: Vec<_> = damages.into_iter().map(|damage| damage.rows.expect("rows")).collect();
-        let found = rows.first().map(|rows| (rows.first.clone(), rows.last.clone()));
-        let row = |row: &str| Some(row.as_bytes().to_vec());
-        let lost = lost.map(|(first, last)| (row(first), row(last)));
-        assert_eq!((rows.len(), found), (usize::from(lost.is_some()), lost), "{attributes:?}");
+        let found: Vec<_> = damaged_rows(&made).into_iter().map(|(_, rows)| rows).collect();
+        let lost: Vec<_> = lost.map(|(first, last)| rows(first, last)).into_iter().collect();
+        assert_eq!(found, lost, "{attributes:?}");
     };
     let (old, new) = (1_010_000, 990_000);
     check(&[("TTL", TTL)], &[old, old, old], None);
@@ -166,5 +161,65 @@ fn a_mob_file_may_be_gone_once_all_cells_that_refer_to_it_have_expired() {
     check(&[("TTL", TTL)], &[new, old, new], Some(("a", "c")));
     for attributes in KEPT {
         check(attributes, &[old, old, old], Some(("a", "c")));
+    }
+}
+
+/// Returns what is wrong with the files of the table, and the rows that may be lost by it.
+fn damaged_rows(made: &Made) -> Vec<(String, RowsBetween)> {
+    let (table, mut damages) = (made.table(), Vec::new());
+    for file in &table.check().files {
+        file.run(&**table.tree(), Limits::default(), |_| {}, &mut damages).expect("readable");
+    }
+    damages.into_iter().map(|damage| (damage.what, damage.rows.expect("rows"))).collect()
+}
+
+fn rows(first: &str, last: &str) -> RowsBetween {
+    let row = |row: &str| Some(row.as_bytes().to_vec()).filter(|row| !row.is_empty());
+    RowsBetween { first: row(first), last: row(last) }
+}
+
+#[test]
+fn references_of_rows_that_are_not_of_the_region_lose_nothing_if_their_mob_file_is_gone() {
+    let made = Made::new(&[("IS_MOB", "true")]);
+    let region = made.region(1, "b", "m");
+    made.region(2, "", "b");
+    made.region(3, "m", "");
+    let name = format!("{:032x}20240101{:032x}", 1, GONE);
+    let value = [&4_u32.to_be_bytes()[..], name.as_bytes()].concat();
+    let cell = |row: &str| {
+        let put = CellRef::put(row.as_bytes(), b"f", b"q", Timestamp::new(1), &value);
+        CellRef { tags: b"\0\x01\x05", ..put }.to_cell()
+    };
+    let cells: Vec<_> = ["a", "b", "l", "m"].map(cell).to_vec();
+    region.file(&hfile(1), flushed(1).includes_tags(true), &cells);
+    let found = damaged_rows(&made);
+    let outside = found.iter().find(|(what, _)| what.starts_with("has rows outside of its region"));
+    assert_eq!(outside.expect("reported").1, rows("a", "m"));
+    let gone = found.iter().find(|(what, _)| what.contains("MOB"));
+    assert_eq!(gone.expect("reported").1, rows("b", "l"), "{found:?}");
+    assert_eq!(found.len(), 2, "{found:?}");
+}
+
+#[test]
+fn a_mob_file_that_cannot_be_read_may_lose_the_rows_of_the_region_that_wrote_it() {
+    let made = Made::new(&[("IS_MOB", "true")]);
+    let regions = [made.region(1, "", "m"), made.region(2, "m", "t"), made.region(3, "t", "")];
+    let gone = made.gone_region(4, "m");
+    let mob = made.root().join("mobdir/data/default/t").join(md5("t,.mob,0")).join("f");
+    let names = regions.iter().chain([&gone]).map(|region| format!("_{}", region.name));
+    let of_regions = [rows("", "m"), rows("m", "t"), rows("t", ""), rows("", "")];
+    // Names of old versions do not have the region.
+    for (name, expected) in names.zip(of_regions).chain([(String::new(), rows("", ""))]) {
+        let path = mob.join(format!("{:032x}20240101{:032x}{name}", 1, 2));
+        write_file(&path, flushed(1), &[put("n", "q", 1, 1, "value")]);
+        let mut bytes = fs::read(&path).expect("ours");
+        let class = b"KVComparator";
+        let at = bytes.windows(class.len()).position(|bytes| bytes == class).expect("named");
+        bytes[at] = b'X';
+        fs::write(&path, bytes).expect("ours");
+        let found = damaged_rows(&made);
+        assert_eq!(found.len(), 1, "{name}: {found:?}");
+        assert_eq!(found[0].1, expected, "{name}: {found:?}");
+        fs::remove_file(&path).expect("ours");
     }
 }
