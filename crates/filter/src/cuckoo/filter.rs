@@ -211,6 +211,7 @@ impl Cuckoo {
     /// Rebuilds the filter for `capacity` keys from the hashes of all its keys.
     ///
     /// The hashes are needed because fingerprints do not determine the buckets of a larger filter.
+    /// If the filter was loaded, their seed must be that of the stored filter.
     /// If the keys do not fit, the filter does not change.
     ///
     /// ```
@@ -241,6 +242,7 @@ impl Cuckoo {
         for key in keys {
             larger.insert(key).map_err(|Full| BuildError::Full)?;
         }
+        larger.seed = self.seed;
         *self = larger;
         Ok(())
     }
