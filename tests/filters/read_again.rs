@@ -171,9 +171,9 @@ proptest! {
                 prop_assert_eq!(dynamic.insert(&key), Ok(()));
                 prop_assert_eq!(counting.insert(&key), Ok(()));
             }
-            guava.iter_mut().for_each(|guava| {
+            for guava in &mut guava {
                 guava.insert(&key);
-            });
+            }
             prop_assert!(go.insert(&key).is_ok());
         }
         prop_assert_eq!(&dynamic[0], &dynamic[1]);
