@@ -16,7 +16,8 @@ use sstable::{Cell, CellRef, CellType, SequenceId, WriterOptions};
 use store::vfs::Vfs;
 use store::{
     Append, CheckAndMutate, Clock, CompactionKind, CompareOperator, Delete, Durability, Get,
-    ImportOptions, Increment, Put, Scan, Snapshot, Store, StoreOptions, Timestamp, WriteBatch,
+    ImportOptions, Increment, Put, SalvageOutcome, Scan, Snapshot, Store, StoreOptions, Timestamp,
+    WriteBatch, salvage,
 };
 use support::cells::{PUT, hfile};
 use support::disk::Disk;
@@ -58,6 +59,10 @@ enum Step {
     Reopen,
     /// Goes on with a checkpoint of the store.
     Checkpoint,
+    /// Goes on with a salvage of the store, which is sound.
+    Salvage,
+    /// Alters the family of the store with any options.
+    Alter(Layout),
     Later(i64),
     Snapshot,
     Read(Question),
@@ -85,6 +90,7 @@ struct Subject {
     files: Disk,
     layout: Layout,
     family: Family,
+    is_plain: bool,
     place: PathBuf,
     clock: Arc<AtomicI64>,
     store: Store,
@@ -93,12 +99,17 @@ struct Subject {
 }
 
 impl Subject {
+    fn plain(family: Family) -> Self {
+        Self { is_plain: true, ..Self::new(Layout::plain(), family) }
+    }
+
     fn new(layout: Layout, family: Family) -> Self {
         let (files, clock) = (Disk::default(), Arc::new(AtomicI64::new(NOW)));
         let place = PathBuf::from("/store");
         let store = open(&files, &place, &layout.store_options(family), &clock);
         store.create_family("f", layout.family_options(family)).unwrap();
-        Self { files, layout, family, place, clock, store, snapshot: None, steps: 0 }
+        let (is_plain, snapshot, steps) = (false, None, 0);
+        Self { files, layout, family, is_plain, place, clock, store, snapshot, steps }
     }
 
     fn step(&mut self, step: &Step) {
@@ -121,6 +132,22 @@ impl Subject {
                 self.store.checkpoint(&copy).unwrap();
                 self.place = copy;
                 self.reopen();
+            }
+            Step::Salvage => {
+                let (place, files) = (&self.place, Arc::new(self.files.clone()));
+                let copy = PathBuf::from(format!("/copy{}", self.steps));
+                self.snapshot = None;
+                self.store = open(&Disk::default(), place, &StoreOptions::default(), &self.clock);
+                let options = StoreOptions::default().vfs(files);
+                let outcome = salvage(place, &copy, &options, &[], |_| {}).unwrap();
+                assert_eq!(outcome, SalvageOutcome::Whole);
+                self.place = copy;
+                self.reopen();
+            }
+            // The plain store stays plain.
+            Step::Alter(_) if self.is_plain => {}
+            Step::Alter(layout) => {
+                self.store.alter_family("f", layout.family_options(self.family)).unwrap();
             }
             Step::Later(millis) => {
                 self.clock.fetch_add(*millis, Ordering::Relaxed);
@@ -330,6 +357,8 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::RebuildFilters),
         1 => Just(Step::Reopen),
         1 => Just(Step::Checkpoint),
+        1 => Just(Step::Salvage),
+        1 => layout().prop_map(Step::Alter),
         1 => (1..6_i64).prop_map(Step::Later),
         1 => Just(Step::Snapshot),
         8 => question().prop_map(Step::Read),
@@ -344,7 +373,7 @@ proptest! {
         steps in vec(step(), 1..40),
         last in question(),
     ) {
-        let mut plain = Subject::new(Layout::plain(), family);
+        let mut plain = Subject::plain(family);
         let mut other = Subject::new(layout, family);
         for step in steps.iter().chain([&Step::Read(last)]) {
             plain.step(step);

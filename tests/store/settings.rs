@@ -12,7 +12,7 @@ use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{BloomType, Compression, DataBlockEncoding};
 use store::{
     CompactionKind, CompactionOptions, Delete, Durability, Error, FamilyOptions, Get,
-    KeepDeletedCells, MapMode, Put, Store, StoreOptions, WriteBatch,
+    KeepDeletedCells, MapMode, Put, Store, StoreOptions, WriteBatch, salvage,
 };
 use support::disk::Disk;
 use support::test_store::TestStore;
@@ -486,6 +486,28 @@ fn cells_that_are_in_files_are_not_replayed_while_the_log_is_kept_for_another_fa
         assert_eq!(value_of(&reader, "other", "row"), None);
         drop(store);
     }
+    let saved = out.path().join("saved");
+    salvage(directory.path(), &saved, &quiet(), &[], |_| {}).unwrap();
+    let saved = Store::open(saved, quiet()).unwrap();
+    assert_eq!(value_of(&saved, "other", "row"), None);
+    assert_eq!(value_of(&saved, "family", "row").as_deref(), Some(&b"kept"[..]));
+}
+
+/// A lost file was flushed while the log is kept for another family: the log still has its cells.
+#[test]
+fn a_salvage_takes_the_cells_of_a_lost_file_from_a_log_that_was_kept() {
+    let directory = with_unwritable_family();
+    let store = Store::open(directory.path(), quiet()).unwrap();
+    store.put(Put::new("row").column("family", "q", "kept")).unwrap();
+    store.put(Put::new("row").column("other", "q", "value")).unwrap();
+    assert!(store.flush().is_err());
+    drop(store);
+    let file = fs::read_dir(directory.path().join("other")).unwrap().next().unwrap().unwrap();
+    fs::remove_file(file.path()).unwrap();
+    let out = tempfile::tempdir().unwrap();
+    salvage(directory.path(), out.path(), &quiet(), &[], |_| {}).unwrap();
+    let saved = Store::open(out.path(), quiet()).unwrap();
+    assert_eq!(value_of(&saved, "other", "row").as_deref(), Some(&b"value"[..]));
 }
 
 /// The log of the flushed family is kept for the other one, whose cells were not in it.

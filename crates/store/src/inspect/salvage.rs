@@ -90,8 +90,12 @@ pub fn salvage(
         let old = plan.manifest.as_ref().and_then(|old| old.families.get(index));
         let id = old.map_or_else(|| family_id(families, &family.name, index), |old| Ok(old.id))?;
         let files = salvage.copy_family(family, &mut manifest.flushed, &mut damaged_files)?;
+        // With all its files, a family has what was flushed: the log could bring back what compactions dropped.
+        // Without one of them, the log may have the cells of the file.
+        let is_whole = files.len() == family.files.len();
+        let flushed = old.and_then(|old| old.flushed).filter(|_| is_whole);
         let (name, options) = (family.name.clone(), family.options.clone());
-        manifest.families.push(FamilyEntry { id, name, options, flushed: None, files });
+        manifest.families.push(FamilyEntry { id, name, options, flushed, files });
     }
     manifest.log_end = salvage.copy_log(&plan, &manifest)?;
     manifest.store(vfs, out)?;
