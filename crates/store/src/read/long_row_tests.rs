@@ -157,6 +157,40 @@ fn a_get_of_a_cell_with_many_versions_reads_few_of_them() {
     });
 }
 
+/// Writes within one tick of the clock have the same time. Of these, only the last one is a version.
+#[test]
+fn a_get_passes_few_writes_of_the_same_version() {
+    for (versions, column_name) in [(1, "q"), (3, "q"), (1, ""), (3, "")] {
+        let directory = tempfile::tempdir().unwrap();
+        let store = open(directory.path(), FamilyOptions::default().versions(versions));
+        for at in [5, 7, 9] {
+            for number in 1..=MANY / 10 {
+                let value = format!("{at}.{number}");
+                let put = Put::new("row").column_at("f", column_name, time(at), value);
+                store.write(put, Durability::SkipWal).unwrap();
+            }
+        }
+        write_put(&store, "r", 7);
+        let all =
+            ["@9=9.4000", "@7=7.4000", "@5=5.4000"].map(|cell| format!("{column_name}{cell}"));
+        let expected = &all[..versions as usize];
+        for of_row in [true, false] {
+            let get = if of_row { Get::row("row") } else { column(column_name).column("f", "r") };
+            let explained = store.explain(&get.versions(3)).unwrap();
+            let cells = explained.cells.iter().map(|cell| shown(&cell.as_ref()));
+            assert!(
+                cells.eq(expected.iter().cloned().chain(["r@7=7".to_owned()])),
+                "{explained:?}"
+            );
+            // A seek after each version copies as much as one hold of the lock allows.
+            let copied = explained.families[0].memstore_cells;
+            assert!(copied <= COPIED_MAX * versions as usize, "{copied} cells copied");
+        }
+        let raw = store.scan(Scan::family("f").raw(true).versions(u32::MAX)).unwrap();
+        assert_eq!(raw.count(), 4, "each version once");
+    }
+}
+
 /// The values of a key-value view are in it, and markers that delete a family, too.
 #[test]
 fn a_get_under_the_empty_qualifier_reads_few_versions() {

@@ -193,7 +193,7 @@ impl<S: CellCursor> MergeCursor<S> {
     ///
     /// If the cursor is on no cell.
     pub fn pass(&mut self, rules: &mut Rules<'_>, verdict: Verdict) -> Result<(), S::Error> {
-        if verdict != Verdict::SkipColumn {
+        if verdict == Verdict::Include {
             return self.advance();
         }
         let may_delete_families = || self.sources.iter().any(S::may_delete_families);

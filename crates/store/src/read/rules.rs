@@ -284,7 +284,7 @@ impl<'c> Rules<'c> {
 
     /// Returns the position to seek after `cell`, the cell that was judged last; `None` to advance.
     ///
-    /// Of a column that the read does not show further, the first cells are passed one by one: a seek
+    /// Of a column or a version that the read does not show further, the first cells are passed one by one: a seek
     /// takes longer than a few steps. `may_delete_families` says whether a source can have markers that
     /// delete in all columns of the family.
     pub fn seek_after(
@@ -293,8 +293,10 @@ impl<'c> Rules<'c> {
         verdict: Verdict,
         may_delete_families: impl FnOnce() -> bool,
     ) -> Option<KeyRef<'_>> {
-        if verdict != Verdict::SkipColumn {
-            return None;
+        match verdict {
+            Verdict::Skip if self.is_repeated(cell) => return self.passed.add_repeated(cell),
+            Verdict::Include | Verdict::Skip => return None,
+            Verdict::SkipColumn => {}
         }
         // Under the empty qualifier, markers that delete in all columns of the family can follow.
         let can_leave_column = !cell.qualifier.is_empty()
@@ -370,9 +372,12 @@ impl<'c> Rules<'c> {
 
     /// Counts a version as HBase's `ScanWildcardColumnTracker.checkVersions` does.
     fn count_version(&mut self, cell: &CellRef<'_>) -> Verdict {
+        if self.purpose == Purpose::Read && self.column.count >= self.versions.into() {
+            return self.end_column(); // Also of earlier writes of the last version.
+        }
         let version = (cell.timestamp, cell.cell_type);
-        if self.column.last == Some(version) && !self.every_cell {
-            return Verdict::Skip; // An earlier write of the same version.
+        if self.is_repeated(cell) && !self.every_cell {
+            return Verdict::Skip;
         }
         if !cell.cell_type.is_delete() {
             self.column.count += 1;
@@ -394,8 +399,8 @@ impl<'c> Rules<'c> {
         if self.column.is_complete {
             return Verdict::SkipColumn;
         }
-        if self.column.last == Some(version) {
-            return Verdict::Skip; // An earlier write of the same version.
+        if self.is_repeated(cell) {
+            return Verdict::Skip;
         }
         self.column.count += 1;
         let is_expired = cell.timestamp < self.oldest_unexpired;
@@ -406,6 +411,11 @@ impl<'c> Rules<'c> {
         }
         self.column.last = Some(version);
         Verdict::Include
+    }
+
+    /// Returns whether the cell is an earlier write of the version that was included last.
+    fn is_repeated(&self, cell: &CellRef<'_>) -> bool {
+        self.column.last == Some((cell.timestamp, cell.cell_type))
     }
 
     /// Resets the state of the row or column if the cell begins another row or column.

@@ -39,12 +39,9 @@ impl PassedCells {
             self.next = next;
             self.count = 0;
         }
-        self.count = self.count.saturating_add(1);
-        if self.count <= SKIPS_MAX {
+        if !self.is_time_to_seek() {
             return None;
         }
-        self.count = 0;
-        self.key.clear();
         let CellRef { row, family, qualifier, .. } = *cell;
         let position = match columns {
             Columns::All => KeyRef::after_column(row, family, qualifier),
@@ -53,6 +50,23 @@ impl PassedCells {
                 None => KeyRef::after_row(row),
             },
         };
+        self.seek_to(position)
+    }
+
+    /// Counts an earlier write of a version to pass. Returns the position after the version if it is time to seek it.
+    pub(super) fn add_repeated(&mut self, cell: &CellRef<'_>) -> Option<KeyRef<'_>> {
+        let key = cell.key();
+        let type_code = key.type_code.saturating_sub(1);
+        if self.is_time_to_seek() { self.seek_to(KeyRef { type_code, ..key }) } else { None }
+    }
+
+    fn is_time_to_seek(&mut self) -> bool {
+        self.count = if self.count < SKIPS_MAX { self.count.saturating_add(1) } else { 0 };
+        self.count == 0
+    }
+
+    fn seek_to(&mut self, position: KeyRef<'_>) -> Option<KeyRef<'_>> {
+        self.key.clear();
         position.write_flat(&mut self.key);
         KeyRef::parse(&self.key)
     }
