@@ -192,16 +192,44 @@ impl Memstore {
     /// Returns the greatest row below `row` that has a visible cell; of all rows if `row` is
     /// `None`.
     pub(crate) fn row_before(&self, row: Option<&[u8]>, visible: SequenceId) -> Option<Box<[u8]>> {
-        let position = row.map(|row| SeekPosition::at_or_after(KeyRef::before_row(row)));
-        let to: Bound<&dyn SortKey> = match &position {
-            Some(position) => Bound::Excluded(position),
-            None => Bound::Unbounded,
-        };
-        let tree = read(&self.cells);
-        let mut cells =
-            tree.range::<dyn SortKey, _>((Bound::Unbounded, to)).map(|entry| &entry.cell);
-        cells.rfind(|cell| cell.sequence_id() <= visible).map(|cell| cell.row().into())
+        let before = row.map(|row| SeekPosition::at_or_after(KeyRef::before_row(row)));
+        let mut found = self.find_before(before.as_ref(), visible);
+        // Writers go on between two batches.
+        while let Found::NoneVisible(first) = found {
+            let before = SeekPosition::at(first.as_ref());
+            found = self.find_before(Some(&before), visible);
+        }
+        if let Found::Row(row) = found { Some(row) } else { None }
     }
+
+    /// Finds the last visible cell before a position under one hold of the lock, which passes at most
+    /// [`Self::PASSED_MAX`] cells.
+    fn find_before(&self, before: Option<&SeekPosition<'_>>, visible: SequenceId) -> Found {
+        let to: Bound<&dyn SortKey> = before.map_or(Bound::Unbounded, |key| Bound::Excluded(key));
+        let tree = read(&self.cells);
+        let cells = tree.range::<dyn SortKey, _>((Bound::Unbounded, to));
+        let mut passed = 0;
+        for Entry { cell, .. } in cells.rev() {
+            if cell.sequence_id() <= visible {
+                return Found::Row(cell.row().into());
+            }
+            passed += 1;
+            if passed == Self::PASSED_MAX {
+                return Found::NoneVisible(cell.clone());
+            }
+        }
+        Found::Nothing
+    }
+}
+
+/// What one hold of the lock found before a position.
+#[derive(Debug)]
+enum Found {
+    Nothing,
+    /// The row of the last visible cell.
+    Row(Box<[u8]>),
+    /// The maximum of cells, down to this one, of which no one is visible.
+    NoneVisible(Cell),
 }
 
 /// Why no further cell was copied under one hold of the lock.
@@ -231,9 +259,14 @@ impl<'a> SeekPosition<'a> {
         Self::new(key, SequenceId::MAX, false)
     }
 
+    /// The position of `cell`.
+    fn at(cell: CellRef<'a>) -> Self {
+        Self::new(cell.key(), cell.sequence_id, false)
+    }
+
     /// The position after `cell`.
     pub(crate) fn after(cell: CellRef<'a>) -> Self {
-        Self::new(cell.key(), cell.sequence_id, true)
+        Self { is_exclusive: true, ..Self::at(cell) }
     }
 
     fn new(key: KeyRef<'a>, sequence_id: SequenceId, is_exclusive: bool) -> Self {
@@ -375,7 +408,55 @@ mod tests {
 
     use super::*;
 
+    /// Returns a memstore with a cell for each sequence id, in rows of ascending names.
+    fn with_rows(ids: impl IntoIterator<Item = usize>) -> Memstore {
+        let memstore = Memstore::new();
+        for (number, id) in ids.into_iter().enumerate() {
+            let row = format!("{number:06}");
+            let put = CellRef::put(row.as_bytes(), b"f", b"q", Timestamp::new(1), b"");
+            memstore.insert([CellRef { sequence_id: sequence_id(id), ..put }.to_cell()]);
+        }
+        memstore
+    }
+
+    fn sequence_id(id: usize) -> SequenceId {
+        SequenceId::new(id as u64)
+    }
+
+    /// A scan of an old snapshot passes the newer cells, while writers wait for each hold of the lock.
+    #[test]
+    fn no_hold_of_the_lock_passes_more_than_the_maximum_of_invisible_cells() {
+        for newer in [0, 1, 255, 256, 257, 511, 512, 513, 5_000] {
+            let memstore = with_rows([1, 1].into_iter().chain((0..newer).map(|id| 2 + id)));
+            let is_passed = newer >= Memstore::PASSED_MAX;
+            let found = memstore.find_before(None, sequence_id(1));
+            assert_eq!(matches!(found, Found::NoneVisible(_)), is_passed, "{newer}");
+            let row = |row: &[u8]| Some(row.into());
+            assert_eq!(memstore.row_before(None, sequence_id(1)), row(b"000001"), "{newer}");
+            assert_eq!(memstore.row_before(Some(b"000001"), sequence_id(1)), row(b"000000"));
+            assert_eq!(memstore.row_before(None, sequence_id(0)), None);
+        }
+    }
+
     proptest! {
+        #[test]
+        fn the_row_before_is_that_of_the_last_visible_cell(
+            ids in prop::collection::vec(1..9_usize, 0..600),
+            visible in 0..9_usize,
+            before in prop::option::of(0..601_usize),
+        ) {
+            let memstore = with_rows(ids.iter().copied());
+            let end = before.unwrap_or(ids.len()).min(ids.len());
+            let expected = ids[..end].iter().rposition(|id| *id <= visible);
+            let before = before.map(|number| format!("{number:06}"));
+            let found = memstore.row_before(
+                before.as_deref().map(str::as_bytes),
+                sequence_id(visible),
+            );
+            let expected = expected.map(|number| format!("{number:06}").as_bytes().into());
+            prop_assert_eq!(found, expected);
+        }
+
         #[test]
         fn rows_are_in_the_order_of_their_starts(
             prefix in prop::collection::vec(prop::sample::select(vec![0, 1, 16, 255]), 0..20),
