@@ -118,10 +118,13 @@ impl ScanPlan {
                     what: format!("NEW_VERSION_BEHAVIOR of family {name}; a raw scan reads it"),
                 });
             }
+            let mut qualifiers = wanted.map_or(Vec::new(), |wanted| wanted.qualifiers.clone());
+            // The rules insert each into their sorted list.
+            qualifiers.sort();
             plans.push(FamilyPlan {
                 name: family.name.clone(),
                 options: family.options(),
-                qualifiers: wanted.map(|wanted| wanted.qualifiers.clone()).unwrap_or_default(),
+                qualifiers,
                 is_mob: family.is_mob(),
                 view,
                 now,

@@ -124,7 +124,9 @@ impl StoreFileCells {
         let family = self.scanner.cell().map(|cell| cell.family);
         let wanted = scan.families.iter().find(|wanted| Some(&wanted.family[..]) == family);
         self.is_family_wanted = scan.families.is_empty() || wanted.is_some();
-        let qualifiers = wanted.map(|wanted| &wanted.qualifiers[..]).unwrap_or_default();
+        let mut qualifiers: Vec<_> = wanted.iter().flat_map(|wanted| &wanted.qualifiers).collect();
+        // The rules insert each into their sorted list.
+        qualifiers.sort();
         let shows_every_cell = scan.raw && scan.versions == u32::MAX;
         if shows_every_cell && qualifiers.is_empty() {
             return; // The rules would hide nothing.
@@ -136,7 +138,7 @@ impl StoreFileCells {
         let all_versions = FamilyOptions::default().versions(u32::MAX);
         let now = scan.now.unwrap_or_else(|| Clock::system().now());
         let rules = Rules::new(&all_versions, &view, now);
-        let rules = qualifiers.iter().fold(rules, Rules::column);
+        let rules = qualifiers.into_iter().fold(rules, Rules::column);
         self.rules = Some(if shows_every_cell { rules.every_cell() } else { rules });
     }
 

@@ -87,6 +87,13 @@ impl ReadView {
         mut show: impl FnMut(ShownCell<'_>),
         observer: &mut impl GetObserver,
     ) -> Result<()> {
+        let sorted;
+        let get = if get.is_sorted {
+            get
+        } else {
+            sorted = get.sorted();
+            &sorted
+        };
         self.for_each_family(get, |family, columns| {
             let probe = self.probe(get, family, columns);
             let map = self.map_answer(family, &probe);
@@ -108,6 +115,10 @@ impl ReadView {
     /// The gets are sorted by row, so that gets of the same filter partition or block follow each
     /// other. They run in batches whose cache misses overlap.
     pub(crate) fn multi_get(&self, gets: &[Get]) -> Result<Vec<(Vec<Cell>, ReadTrace)>> {
+        if gets.iter().any(|get| !get.is_sorted) {
+            let sorted: Vec<_> = gets.iter().map(Get::sorted).collect();
+            return self.multi_get(&sorted);
+        }
         let mut order: Vec<_> =
             (0_usize..).zip(gets).map(|(at, get)| (row_head(&get.row), at)).collect();
         order.sort_unstable_by(|(left_head, left), (right_head, right)| {
@@ -151,7 +162,10 @@ impl ReadView {
             let mut families = self.version.families.iter();
             return families.try_for_each(|family| visit(family, &Columns::All));
         }
-        get.families.iter().try_for_each(|query| visit(self.family(&query.family)?, &query.columns))
+        assert!(get.is_sorted, "the columns are sorted before a read");
+        get.families
+            .iter()
+            .try_for_each(|query| visit(self.family(&query.family)?, &query.columns.sorted))
     }
 
     /// Returns a family, unless this process is a fork of the one that opened the store.

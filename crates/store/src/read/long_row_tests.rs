@@ -227,6 +227,24 @@ fn a_get_of_one_of_many_columns_reads_few_of_them() {
 }
 
 #[test]
+fn the_order_in_which_columns_are_named_does_not_matter() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path(), all_versions());
+    put_columns(&store);
+    let names = || (0..500).map(|number| format!("c{:06}", number * 3));
+    let get = names().rev().fold(Get::row("row"), |get, name| get.column("f", name));
+    let scan = names().rev().fold(Scan::family("f"), Scan::column);
+    let name = |cell: &CellRef<'_>| String::from_utf8(cell.qualifier.to_vec()).unwrap();
+    let scanned = store.scan(scan).unwrap().map(|cell| name(&cell.unwrap().as_ref()));
+    assert!(scanned.eq(names()));
+    let of_several = store.multi_get(&[column("c000001"), get.clone()]).unwrap();
+    assert_eq!(of_several[0].len(), 1);
+    for cells in [&of_several[1], &store.get(&get).unwrap()] {
+        assert!(cells.iter().map(|cell| name(&cell.as_ref())).eq(names()));
+    }
+}
+
+#[test]
 fn a_get_reads_few_cells_of_a_deleted_history() {
     let later: &[_] = &["q@50000=50000"];
     let nothing: &[&str] = &[];

@@ -31,13 +31,15 @@ pub struct Get {
     /// Sorted by family; empty means all families.
     pub(crate) families: SmallVec<[FamilyQuery; 1]>,
     pub(crate) view: View,
+    /// Whether the columns of all families are in order.
+    pub(crate) is_sorted: bool,
 }
 
 /// The columns of one family that a get reads.
 #[derive(Clone, Debug)]
 pub(crate) struct FamilyQuery {
     pub(crate) family: ShortBytes,
-    pub(crate) columns: Columns,
+    pub(crate) columns: NamedColumns,
 }
 
 /// Which columns of a family are read: all, or a sorted list without duplicates.
@@ -66,6 +68,44 @@ impl Columns {
                     columns.insert(index, short(qualifier));
                 }
             }
+        }
+    }
+}
+
+/// The columns of a query, which may be named in any order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NamedColumns {
+    /// All columns after [`sort`](Self::sort).
+    pub(crate) sorted: Columns,
+    /// Columns that were named out of order: to insert each into a long list would take quadratic time.
+    later: Vec<ShortBytes>,
+}
+
+impl NamedColumns {
+    /// Maximum length of a list into which a column is inserted at once.
+    const INSERTED_MAX: usize = 64;
+
+    #[inline]
+    fn add(&mut self, qualifier: &[u8]) {
+        match &self.sorted {
+            Columns::Only(known)
+                if known.len() >= Self::INSERTED_MAX
+                    && known.last().is_some_and(|last| &last[..] > qualifier) =>
+            {
+                self.later.push(short(qualifier));
+            }
+            _ => self.sorted.add(qualifier),
+        }
+    }
+
+    /// Sorts the columns.
+    pub(crate) fn sort(&mut self) {
+        if let Columns::Only(columns) = &mut self.sorted
+            && !self.later.is_empty()
+        {
+            columns.append(&mut SmallVec::<[_; 1]>::from_vec(std::mem::take(&mut self.later)));
+            columns.sort();
+            columns.dedup();
         }
     }
 }
@@ -142,19 +182,23 @@ impl Get {
     /// Creates a get of `row` that reads all families.
     #[inline]
     pub fn row(row: impl AsRef<[u8]>) -> Self {
-        Self { row: short(row.as_ref()), families: SmallVec::new(), view: View::default() }
+        let (families, view) = (SmallVec::new(), View::default());
+        Self { row: short(row.as_ref()), families, view, is_sorted: true }
     }
 
     /// Reads all columns of a family.
     pub fn family(mut self, family: impl AsRef<[u8]>) -> Self {
-        self.family_query(family.as_ref()).columns = Columns::All;
+        self.family_query(family.as_ref()).columns = NamedColumns::default();
         self
     }
 
     /// Reads one column. Call it again to read further columns.
     #[inline]
     pub fn column(mut self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Self {
-        self.family_query(family.as_ref()).columns.add(qualifier.as_ref());
+        let columns = &mut self.family_query(family.as_ref()).columns;
+        columns.add(qualifier.as_ref());
+        let is_in_order = columns.later.is_empty();
+        self.is_sorted &= is_in_order;
         self
     }
 
@@ -171,11 +215,18 @@ impl Get {
         self
     }
 
+    /// Returns the get with the columns of each family in order.
+    pub(crate) fn sorted(&self) -> Self {
+        let mut sorted = Self { is_sorted: true, ..self.clone() };
+        sorted.families.iter_mut().for_each(|family| family.columns.sort());
+        sorted
+    }
+
     #[inline]
     fn family_query(&mut self, family: &[u8]) -> &mut FamilyQuery {
         let index = self.families.binary_search_by(|known| known.family[..].cmp(family));
         let index = index.unwrap_or_else(|index| {
-            let columns = Columns::default();
+            let columns = NamedColumns::default();
             self.families.insert(index, FamilyQuery { family: short(family), columns });
             index
         });
@@ -195,7 +246,7 @@ impl Get {
 #[must_use]
 pub struct Scan {
     pub(crate) family: Box<[u8]>,
-    pub(crate) columns: Columns,
+    pub(crate) columns: NamedColumns,
     pub(crate) start: Option<Box<[u8]>>,
     pub(crate) stop: Option<Box<[u8]>>,
     pub(crate) reverse: bool,
@@ -211,7 +262,7 @@ impl Scan {
     pub fn family(family: impl AsRef<[u8]>) -> Self {
         Self {
             family: family.as_ref().into(),
-            columns: Columns::All,
+            columns: NamedColumns::default(),
             start: None,
             stop: None,
             reverse: false,
@@ -332,5 +383,45 @@ impl Scan {
     pub const fn raw(mut self, raw: bool) -> Self {
         self.view.raw = raw;
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn name(number: u16) -> [u8; 2] {
+        number.to_be_bytes()
+    }
+
+    fn named(numbers: impl IntoIterator<Item = u16>) -> Get {
+        numbers.into_iter().fold(Get::row("row"), |get, number| get.column("f", name(number)))
+    }
+
+    proptest! {
+        #[test]
+        fn columns_are_read_in_order_whatever_the_order_in_which_they_are_named(
+            numbers in prop::collection::vec(0..300_u16, 1..300),
+        ) {
+            let get = named(numbers.iter().copied()).sorted();
+            let mut scan = numbers.iter().fold(Scan::family("f"), |scan, number| scan.column(name(*number)));
+            scan.columns.sort();
+            let numbers: std::collections::BTreeSet<_> = numbers.into_iter().collect();
+            let expected = Columns::Only(numbers.into_iter().map(|number| short(&name(number))).collect());
+            prop_assert_eq!(&get.families[0].columns.sorted, &expected);
+            prop_assert_eq!(&scan.columns.sorted, &expected);
+        }
+    }
+
+    #[test]
+    fn no_column_is_inserted_into_a_long_list() {
+        let get = named((0..1000).rev());
+        let NamedColumns { sorted: Columns::Only(sorted), later } = &get.families[0].columns else {
+            panic!("columns are named")
+        };
+        assert_eq!((sorted.len(), later.len()), (NamedColumns::INSERTED_MAX, 1000 - sorted.len()));
+        assert!(!get.is_sorted && named(0..1000).is_sorted);
     }
 }

@@ -70,9 +70,10 @@ enum Limit {
 }
 
 impl ScanCells {
-    pub(crate) fn new(view: &ReadView, scan: Scan) -> Result<Self> {
+    pub(crate) fn new(view: &ReadView, mut scan: Scan) -> Result<Self> {
         let family = view.family(&scan.family)?;
-        let columns = Cow::Owned(scan.columns.clone());
+        scan.columns.sort();
+        let columns = Cow::Owned(scan.columns.sorted.clone());
         let options = &family.family.options;
         let mut shown = scan.view;
         if !scan.conditions.is_empty() {

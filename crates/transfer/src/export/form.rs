@@ -164,9 +164,9 @@ impl FormOptions {
             return Err(Error::Options(what.to_owned()));
         }
         scan.families.clear();
-        for column in &columns {
-            *scan = scan.clone().column(&column.family, &column.qualifier);
-        }
+        *scan = columns.iter().fold(std::mem::take(scan), |scan, column| {
+            scan.column(&column.family, &column.qualifier)
+        });
         Ok(columns)
     }
 }
