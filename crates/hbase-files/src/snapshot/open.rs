@@ -62,6 +62,7 @@ impl Snapshot {
             compactions: Arc::new(compactions),
             regions_by: RegionsBy::Snapshot,
             log_warnings: Vec::new(),
+            lost_logs: Vec::new(),
             logs: Vec::new(),
             logs_missing: None,
             path,

@@ -37,6 +37,10 @@ pub(crate) struct LogFiles {
     pub(crate) missing: Option<PathBuf>,
     /// The directory of the logs whose cells have all been flushed or split, which may not be there.
     pub(crate) old: PathBuf,
+    /// The logs without bytes, which are left out.
+    pub(crate) empty: Vec<PathBuf>,
+    /// Whether the directory of the logs was listed.
+    pub(crate) are_listed: bool,
     /// The logs that are left out.
     pub(crate) warnings: Vec<Warning>,
 }
@@ -74,6 +78,7 @@ impl LogFiles {
             }
             found.add_server(tree, &server.path, is_meta)?;
         }
+        found.are_listed = true;
         found.logs.sort();
         found.warnings.sort();
         found.warn_of_others(tree, root, wal_root);
@@ -88,7 +93,8 @@ impl LogFiles {
             match item.kind {
                 ItemKind::File { len: 0 } => {
                     let what = "the log has no bytes; HDFS shows that of a log which is still open, and its cells would be missing";
-                    self.warnings.push(Warning::new(item.path, what));
+                    self.warnings.push(Warning::new(&item.path, what));
+                    self.empty.push(item.path);
                 }
                 ItemKind::File { .. } | ItemKind::Other => self.logs.push(item.path),
                 ItemKind::Directory | ItemKind::DirectoryLink => {}
@@ -153,6 +159,7 @@ impl Table {
     }
 }
 
-fn is_log_of_meta(path: &Path) -> bool {
+/// Returns whether a log has the cells of `hbase:meta`.
+pub(crate) fn is_log_of_meta(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "meta")
 }

@@ -8,6 +8,7 @@ use sstable::{Comparator, SequenceId};
 
 use crate::table::location::find_first;
 use crate::table::logged_compactions::LoggedCompactions;
+use crate::table::lost_logs::LostLogs;
 use crate::table::root_paths::in_all_data;
 use crate::{
     Error, FileTree, MobFileName, RegionInfo, RegionName, Result, StoreFile, TableName,
@@ -45,6 +46,8 @@ pub struct Table {
     /// The path of what describes the table: the manifest or the directory of a snapshot, or the
     /// directory of a table.
     pub path: PathBuf,
+    /// The logs that are gone by what `hbase:meta` says of regions that are open.
+    pub(crate) lost_logs: Vec<LostLogs>,
     /// The regions that count by `hbase:meta`, and could not be read.
     pub(crate) absent: Vec<RegionInfo>,
     /// The directory of the logs whose cells have all been flushed or split; `None` for a snapshot.

@@ -14,6 +14,7 @@ use crate::table::schema::{FamilySchema, TableSchema};
 use crate::table::{Region, RegionsBy, Table};
 use crate::table_reader::family_directories::check_family_directories;
 use crate::table_reader::found::Found;
+use crate::table_reader::last_opening::lost_logs;
 use crate::table_reader::meta::MetaRegions;
 use crate::table_reader::recovered::RecoveredFiles;
 use crate::table_reader::region_directory::{DirectoryKind, RegionDirectories};
@@ -53,7 +54,11 @@ impl TableReader<'_> {
         let mut regions = self.regions(&schema, &directory, meta.as_ref(), &mut found)?;
         let decision = self.decide(&directory, meta.as_ref(), &mut regions, &mut found);
         let logs = LogFiles::find(&**self.tree, self.root, self.wal_root, name.is_meta())?;
-        let log_warnings = self.recover(name, &mut regions, logs.warnings, &mut found)?;
+        let log_warnings = self.recover(name, &mut regions, &logs.warnings, &mut found)?;
+        let openings = regions.regions.iter().filter_map(|region| {
+            meta.as_ref()?.opening(region.name()).map(|opening| (region, opening))
+        });
+        let lost_logs = lost_logs(&**self.tree, &logs, openings);
         let is_altered = number > 1;
         check_family_directories(
             &**self.tree,
@@ -82,6 +87,7 @@ impl TableReader<'_> {
             problems: found.problems.into_iter().map(Arc::new).collect(),
             warnings: found.warnings,
             log_warnings,
+            lost_logs,
             absent: decision.absent,
             old_logs: Some(logs.old),
             compactions: Arc::new(compactions),
@@ -113,11 +119,11 @@ impl TableReader<'_> {
         &self,
         name: &TableName,
         regions: &mut TableRegions,
-        warnings: Vec<Warning>,
+        warnings: &[Warning],
         found: &mut Found,
     ) -> Result<Vec<Warning>> {
         let recovered = RecoveredFiles::new(&**self.tree, self.root, self.wal_root, name)?;
-        let mut of_logs = Found { problems: Vec::new(), warnings };
+        let mut of_logs = Found { problems: Vec::new(), warnings: warnings.to_vec() };
         for region in &mut regions.regions {
             recovered.add_to(region, &mut of_logs);
         }

@@ -187,6 +187,7 @@ impl TableMessage {
             logs,
             logs_missing: self.logs_missing.map(Into::into),
             path: self.path.into(),
+            lost_logs: Vec::new(),
             absent: Vec::new(),
             old_logs,
             compactions: Arc::new(compactions),
