@@ -8,6 +8,9 @@ use support::root_directory::{RootCopy, data, unpack};
 
 use crate::command_line::{directory, hfile, run, text};
 
+/// Changes a root directory with one log.
+type Change<'c> = &'c dyn Fn(&Path, &Path);
+
 const LOST: &str = "the logs of region ";
 
 /// Returns the files below a directory.
@@ -26,7 +29,9 @@ fn logs(root: &Path) -> Vec<PathBuf> {
 
 /// Removes the logs of a root directory, and leaves those of `hbase:meta`.
 fn lose_logs(root: &Path) {
-    logs(root).iter().for_each(|log| fs::remove_file(log).expect("ours"));
+    for log in logs(root) {
+        fs::remove_file(log).expect("ours");
+    }
 }
 
 /// Returns how many regions of a table miss their logs in a scan, which must say so by its status, and in a check.
@@ -114,7 +119,7 @@ fn each_read_of_lost_logs_says_so_and_a_read_without_logs_does_not() {
 #[test]
 fn logs_that_hbase_has_moved_split_or_emptied_are_not_missed() {
     const SERVER: &str = "localhost,41253,1795621469921";
-    let change = |change: &dyn Fn(&Path, &Path)| {
+    let change = |change: Change<'_>| {
         let copy = RootCopy::walt();
         let [log] = &logs(&copy.path())[..] else { panic!("one log") };
         change(&copy.path(), log);
@@ -131,7 +136,7 @@ fn logs_that_hbase_has_moved_split_or_emptied_are_not_missed() {
         regions.for_each(|file| change(&file.with_file_name("recovered.edits")));
     };
     assert_eq!(change(&|_, log| fs::remove_file(log).expect("ours")), (2, 2));
-    let sound: [&dyn Fn(&Path, &Path); 7] = [
+    let sound: [Change<'_>; 7] = [
         &|root, log| rename(log, &root.join("oldWALs").join(name(log))),
         &|root, log| rename(log, &root.join("oldWALs").join(SERVER).join(name(log))),
         &|root, log| {

@@ -284,7 +284,7 @@ impl From<&LostLogs> for FileLoss {
 /// Returns the files and directories that problems of a table name.
 fn reported(table: &Table) -> HashSet<&Path> {
     let mut paths = HashSet::new();
-    for problem in &table.problems {
+    for problem in table.all_problems() {
         match &**problem {
             Error::Missing { searched, .. } => paths.extend(searched.iter().map(PathBuf::as_path)),
             Error::Damaged { path, .. } | Error::Io { path, .. } => {

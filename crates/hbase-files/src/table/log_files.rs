@@ -33,14 +33,16 @@ const CORRUPT: &str = "corrupt";
 pub(crate) struct LogFiles {
     /// By ascending path.
     pub(crate) logs: Vec<PathBuf>,
+    /// The directory of the logs.
+    pub(crate) directory: PathBuf,
     /// The directory of the logs, if it is not there.
     pub(crate) missing: Option<PathBuf>,
     /// The directory of the logs whose cells have all been flushed or split, which may not be there.
     pub(crate) old: PathBuf,
     /// The logs without bytes, which are left out.
     pub(crate) empty: Vec<PathBuf>,
-    /// Whether the directory of the logs was listed.
-    pub(crate) are_listed: bool,
+    /// The directories that cannot be read.
+    pub(crate) problems: Vec<Error>,
     /// The logs that are left out.
     pub(crate) warnings: Vec<Warning>,
 }
@@ -52,15 +54,16 @@ impl LogFiles {
         root: &Path,
         wal_root: Option<&Path>,
         is_meta: bool,
-    ) -> Result<Self> {
+    ) -> Self {
         let of_logs = wal_root.unwrap_or(root);
-        let mut found = Self { old: of_logs.join(OLD_LOGS), ..Self::default() };
         let directory = of_logs.join(LOGS);
-        if tree.find(&directory).map_err(Error::io(&directory, "find it"))?.is_none() {
+        let old = of_logs.join(OLD_LOGS);
+        let mut found = Self { directory: directory.clone(), old, ..Self::default() };
+        if matches!(tree.find(&directory), Ok(None)) {
             found.missing = Some(directory);
-            return Ok(found);
+            return found;
         }
-        for server in tree.list(&directory).map_err(Error::io(&directory, "list it"))? {
+        for server in found.list(tree, &directory) {
             match server.kind {
                 ItemKind::Directory | ItemKind::DirectoryLink => {}
                 ItemKind::File { .. } => {
@@ -76,17 +79,25 @@ impl LogFiles {
                     continue;
                 }
             }
-            found.add_server(tree, &server.path, is_meta)?;
+            found.add_server(tree, &server.path, is_meta);
         }
-        found.are_listed = true;
         found.logs.sort();
         found.warnings.sort();
         found.warn_of_others(tree, root, wal_root);
-        Ok(found)
+        found
     }
 
-    fn add_server(&mut self, tree: &dyn FileTree, server: &Path, is_meta: bool) -> Result<()> {
-        for item in tree.list(server).map_err(Error::io(server, "list it"))? {
+    /// Lists a directory, or adds why it cannot be listed.
+    fn list(&mut self, tree: &dyn FileTree, directory: &Path) -> Vec<Item> {
+        let listed = tree.list(directory).map_err(Error::io(directory, "list it"));
+        listed.unwrap_or_else(|error| {
+            self.problems.push(error);
+            Vec::new()
+        })
+    }
+
+    fn add_server(&mut self, tree: &dyn FileTree, server: &Path, is_meta: bool) {
+        for item in self.list(tree, server) {
             if is_log_of_meta(&item.path) != is_meta {
                 continue;
             }
@@ -100,7 +111,6 @@ impl LogFiles {
                 ItemKind::Directory | ItemKind::DirectoryLink => {}
             }
         }
-        Ok(())
     }
 
     /// Warns of directories with logs that HBase does not read.

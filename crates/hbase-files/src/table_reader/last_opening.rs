@@ -16,7 +16,7 @@ use sstable::SequenceId;
 
 use crate::FileTree;
 use crate::table::Region;
-use crate::table::log_files::{LOGS, LogFiles, is_log_of_meta};
+use crate::table::log_files::{LogFiles, is_log_of_meta};
 use crate::table::lost_logs::LostLogs;
 use crate::table::root_paths::list_if_there;
 
@@ -28,15 +28,12 @@ pub(crate) struct RegionOpening {
     pub(crate) sequence: SequenceId,
 }
 
-/// Returns the lost logs of regions; none if it is not known which logs there are.
+/// Returns the lost logs of regions.
 pub(crate) fn lost_logs<'r>(
     tree: &dyn FileTree,
     logs: &LogFiles,
     regions: impl Iterator<Item = (&'r Region, RegionOpening)>,
 ) -> Vec<LostLogs> {
-    let Some(directory) = logs.old.parent().filter(|_| logs.are_listed) else {
-        return Vec::new();
-    };
     let (mut lost, mut has_log) = (Vec::new(), BTreeMap::new());
     for (region, RegionOpening { server, sequence }) in regions {
         let is_open = region.last_opened.is_some_and(|last| last < sequence);
@@ -45,7 +42,7 @@ pub(crate) fn lost_logs<'r>(
         if !is_open || is_split {
             continue;
         }
-        let directory = directory.join(LOGS).join(&server);
+        let directory = logs.directory.join(&server);
         if !*has_log.entry(server).or_insert_with_key(|server| has_logs(tree, logs, server)) {
             let (region, rows) = (region.name().clone(), region.info.rows());
             lost.push(LostLogs { region, rows, directory, sequence });

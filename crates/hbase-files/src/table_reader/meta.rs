@@ -58,8 +58,9 @@ impl MetaRegions {
     /// # Errors
     ///
     /// If a file or a log of `hbase:meta` cannot be read.
-    pub(crate) fn read(meta: Table, table: &TableName) -> Result<Self> {
+    pub(crate) fn read(mut meta: Table, table: &TableName) -> Result<Self> {
         // Without logs `hbase:meta` may be old, which is no error.
+        let unread = std::mem::take(&mut meta.log_problems);
         let meta = &Table { logs_missing: None, ..meta };
         // In the order of hbase:meta, the rows of a table are neighbours, and no table is between NAME
         // and NAME with a zero byte.
@@ -83,6 +84,8 @@ impl MetaRegions {
             let what = format!("ends within {part}: the last changes of hbase:meta may be missing");
             Warning::new(&log.path, what)
         }));
+        // The warnings of `hbase:meta` name what may have logs and was not read.
+        regions.has_log &= unread.is_empty();
         while let Some(cell) = cells.next_ref()? {
             regions.add(meta, cell.row, cell.qualifier, cell.value);
         }

@@ -10,7 +10,7 @@ use super::file_check::FileCheck;
 use super::file_use::FileUse;
 use super::mob::MobCheck;
 use crate::history::{FileLoss, FileSearch};
-use crate::table::problem_place::{ProblemPlace, path_of};
+use crate::table::problem_place::ProblemPlace;
 use crate::{Error, FamilySchema, FileTree, ItemKind, Region, Table};
 
 /// The checks of a table: what is known without reading a file, and one check for each HFile.
@@ -56,7 +56,7 @@ impl Table {
     /// place of such files. Reports the logs of open regions that are gone.
     pub fn check(&self) -> TableCheck {
         let (harmful, refused): (Vec<_>, Vec<_>) =
-            self.problems.iter().partition(|problem| self.is_damage(problem));
+            self.all_problems().partition(|problem| self.is_damage(problem));
         let mut damages: Vec<_> =
             harmful.into_iter().map(|problem| self.damage_of(problem)).collect();
         let incomplete = |problem: &Arc<Error>| Error::Incomplete {
@@ -98,11 +98,11 @@ impl Table {
     ///
     /// A region whose description may not be read looks missing, and leaves a gap.
     fn is_damage(&self, problem: &Error) -> bool {
-        let mut refused = self.problems.iter().filter(|other| !other.is_damage());
+        let mut refused = self.all_problems().filter(|other| !other.is_damage());
         let follows = match problem {
             Error::KeyRanges { .. } => refused.next().is_some(),
             Error::Missing { searched, .. } => {
-                let mut refused = refused.filter_map(|refused| path_of(refused));
+                let mut refused = refused.filter_map(|refused| refused.path());
                 refused.any(|path| searched.iter().any(|place| path.starts_with(place)))
             }
             _ => false,

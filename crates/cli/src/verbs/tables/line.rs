@@ -48,7 +48,7 @@ impl TableLine {
             files: FileCounts::of_table(table),
             logs: table.logs.len() + recovered.sum::<usize>(),
             unflushed_cells: None,
-            problems: table.problems.len(),
+            problems: table.all_problems().count(),
         }
     }
 

@@ -254,6 +254,8 @@ impl RegionSplitter<'_> {
             left_out: Vec::new(),
             // `ScanPlan::new` has refused them, or counted what they hide.
             problems: Vec::new(),
+            log_problems: Vec::new(),
+            mob_problems: Vec::new(),
             // Listed by `Table::splits`.
             lost_logs: Vec::new(),
             absent: Vec::new(),
