@@ -14,6 +14,7 @@ mod export_stopped;
 mod exports;
 mod filelist;
 mod filelist_judge;
+mod lost_logs;
 mod messages;
 mod old_releases;
 mod root_judge;

@@ -98,6 +98,32 @@ fn a_table_that_is_only_in_the_archive_leads_to_its_snapshots() {
 }
 
 #[test]
+fn a_table_of_which_only_recovered_edits_are_left_leads_to_them() {
+    let copy = RootCopy::walt();
+    let root = &*copy.argument();
+    let gone = copy.path().join("data/default/gone");
+    let edits = gone.join("0123456789abcdef0123456789abcdef/recovered.edits");
+    fs::create_dir_all(&edits).expect("ours");
+    let log = "WALs/localhost,41253,1795621469921/localhost%2C41253%2C1795621469921.1795621474690";
+    let log = copy.path().join(log);
+    fs::copy(&log, edits.join("0000000000000000042")).expect("ours");
+    for verb in ["scan", "verify", "info"] {
+        let told = tells(3, &["table", verb, "--root", root, "gone"]);
+        told.has_all(&[
+            "the table gone is gone: it has files only in recovered.edits, and no snapshot\n",
+            &format!("next: hfile wal cat {} reads its files one by one\n", gone.display()),
+        ]);
+    }
+    let (out, _) = run(0, &["wal", "cat", gone.to_str().expect("UTF-8")]);
+    assert!(out.contains("region") || out.contains("walt"), "{out}");
+    let (out, _) = run(0, &["table", "ls", "--root", root]);
+    let line = out.lines().find(|line| line.starts_with("gone ")).expect("listed");
+    assert!(line.ends_with("  0  367 KiB                -  only in recovered.edits"), "{line}");
+    let (_, told) = run(0, &["table", "info", "--root", root]);
+    assert!(told.contains("hfile: not shown: gone: gone, only recovered edits are left"), "{told}");
+}
+
+#[test]
 fn an_export_of_a_range_counts_the_regions_that_have_rows() {
     let (copy, place) = (RootCopy::new(), directory());
     let output = path(&place, "out");

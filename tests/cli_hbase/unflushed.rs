@@ -60,6 +60,31 @@ fn without_a_directory_of_logs_with_wal_is_refused() {
 }
 
 #[test]
+fn logs_that_cannot_be_listed_are_named_and_fail_only_reads_of_them() {
+    let edits = "data/default/walt/83a2af9efa70f232938815b9cf317a11/recovered.edits";
+    for (directory, error, status) in
+        [("WALs", "cannot list it: Not a directory", 3), (edits, "is not a directory", 1)]
+    {
+        let copy = RootCopy::walt();
+        let scan = ["scan", "walt", "--now", "1795622000000"];
+        let (expected, _) = run(&copy.path(), &scan);
+        fs::remove_dir_all(copy.path().join(directory)).expect("ours");
+        fs::write(copy.path().join(directory), "a file").expect("ours");
+        let (out, told) = run(&copy.path(), &scan);
+        assert_eq!(out, expected);
+        let named = format!("{directory}: {error}");
+        assert!(
+            told.contains(&named) && told.contains("cells that are in no store file"),
+            "{told}"
+        );
+        let root = copy.argument();
+        tells(status, &["table", "scan", "--root", &root, "walt", "--with-wal"]).has(&named);
+        let (out, _) = command_line::run(status, &["table", "verify", "--root", &root, "walt"]);
+        assert!(out.contains(directory), "{out}");
+    }
+}
+
+#[test]
 fn a_log_without_bytes_is_named() {
     let copy = RootCopy::walt();
     let server = copy.path().join("WALs/localhost,41253,1795621469921");

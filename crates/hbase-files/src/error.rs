@@ -180,6 +180,18 @@ impl Error {
         Self::Temporary { directory: directory.to_owned(), source: Box::new(source) }
     }
 
+    /// Returns the path of an error about a file or directory of a table.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Missing { path, .. }
+            | Self::Io { path, .. }
+            | Self::Damaged { path, .. }
+            | Self::Unsupported { path, .. }
+            | Self::TooMany { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+
     /// Returns whether a part is damaged or missing, so that a scan may go on without it.
     ///
     /// An I/O error such as a refused permission, an exceeded limit and a defect of this program are

@@ -79,7 +79,7 @@ impl Contents {
         new
     }
 
-    /// Returns the warnings of a scan that begins: the new ones, and the store files that are gone by its logs.
+    /// Returns the warnings of a scan that begins: the new ones, and the store files and logs that are gone.
     ///
     /// With `skip_damaged`, the program has asked for the list `missing`, which has these files too.
     pub(crate) fn first_warnings(&self, request: &Request, batches: &Batches) -> Vec<Warning> {

@@ -149,10 +149,10 @@ impl Table {
         logs.map(|path| path.display().to_string()).chain(hfiles).collect()
     }
 
-    /// Parts of the table that cannot be read, as text; a scan fails unless it skips damage.
+    /// Parts of the table that cannot be read, as text; a scan that needs one fails unless it skips damage.
     #[getter]
     fn problems(&self) -> Vec<String> {
-        self.table.problems.iter().map(|problem| Failure::from(&**problem).message).collect()
+        self.table.all_problems().map(|problem| Failure::from(&**problem).message).collect()
     }
 
     /// What the table's directories leave in doubt, as texts that begin with a path.

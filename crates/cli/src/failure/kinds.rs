@@ -25,7 +25,7 @@ pub(crate) enum Failure {
     /// A directory without write-ahead logs.
     #[error("{0}")]
     NoLogs(String),
-    /// A table of which only files in the archive or among the MOB files are left.
+    /// A table that is gone, of which only archived files, MOB files or recovered edits are left.
     #[error("{what}")]
     FormerTable {
         /// What is left.

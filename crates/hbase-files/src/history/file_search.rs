@@ -30,6 +30,7 @@ use store::Clock;
 
 use super::file_history::{CurrentFile, EntryTime, FileHistory, FileOrigin};
 use crate::table::log_files::old_logs;
+use crate::table::lost_logs::LostLogs;
 use crate::table::root_paths::{in_all_data, list_if_there, table_in};
 use crate::wal::LogEntry;
 use crate::wal::marker::{FilesByFamily, Marker};
@@ -57,11 +58,13 @@ pub(crate) struct FileSearch<'t> {
     reported: HashSet<&'t Path>,
 }
 
-/// A store file that is gone, or a part of a root directory that does not tell which are gone.
+/// A store file that is gone, the logs of a region that are gone, or a part of a root directory that does not tell which are gone.
 #[derive(Debug)]
 pub(crate) struct FileLoss {
-    /// The region and the family of a store file.
-    pub(crate) family: Option<(RegionName, Vec<u8>)>,
+    /// The region; `None` if the whole table is concerned.
+    pub(crate) region: Option<RegionName>,
+    /// The family of a store file.
+    pub(crate) family: Option<Vec<u8>>,
     /// `REGION/FAMILY/NAME` of a store file, and the path of any other file.
     pub(crate) file: String,
     pub(crate) what: String,
@@ -138,6 +141,7 @@ impl<'t> FileSearch<'t> {
         let is_damage = error.is_damage();
         let is_there = !is_damage || !matches!(self.tree.find(path), Ok(None));
         is_there.then(|| FileLoss {
+            region: None,
             family: None,
             file: path.display().to_string(),
             what: format!("store files may be lost unnoticed: {}", error_line(&error)),
@@ -264,10 +268,23 @@ impl<'t> FileSearch<'t> {
     }
 }
 
+impl From<&LostLogs> for FileLoss {
+    fn from(lost: &LostLogs) -> Self {
+        Self {
+            region: Some(lost.region.clone()),
+            family: None,
+            file: lost.directory.display().to_string(),
+            what: lost.what(),
+            rows: lost.rows.clone(),
+            unread: None,
+        }
+    }
+}
+
 /// Returns the files and directories that problems of a table name.
 fn reported(table: &Table) -> HashSet<&Path> {
     let mut paths = HashSet::new();
-    for problem in &table.problems {
+    for problem in table.all_problems() {
         match &**problem {
             Error::Missing { searched, .. } => paths.extend(searched.iter().map(PathBuf::as_path)),
             Error::Damaged { path, .. } | Error::Io { path, .. } => {
@@ -318,7 +335,8 @@ fn add_marker(history: &mut RegionHistory, marker: Marker, at: EntryTime, path: 
 fn lost(region: &Region, family: &Family, name: &str, origin: &FileOrigin) -> FileLoss {
     let directory = String::from_utf8_lossy(&family.name);
     FileLoss {
-        family: Some((region.name().clone(), family.name.clone())),
+        region: Some(region.name().clone()),
+        family: Some(family.name.clone()),
         file: format!("{}/{directory}/{name}", region.name()),
         what: format!(
             "the store file is missing: {}, as {} says; it is neither in the family nor in the archive, and no compaction replaced it",

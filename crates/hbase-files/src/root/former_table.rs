@@ -1,22 +1,24 @@
-//! Tables that are gone, but have files in the archive or among the MOB files.
+//! Tables that are gone, but have files in the archive, among the MOB files, or recovered edits.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::table::root_paths::{list_if_there, table_in};
+use crate::table_reader::recovered::RECOVERED_EDITS;
 use crate::{ItemKind, Listing, Result, RootDirectory, TableName};
 
-/// A table without a directory in `data`, of which files are left in `archive` or `mobdir`.
+/// A table that is gone, of which files are left in `archive` or `mobdir`, or recovered edits in `data`.
 ///
-/// Snapshots and clones can still need them: HBase moves the files of a deleted table to the archive.
+/// Snapshots and clones can still need the files: HBase moves those of a deleted table to the archive. Recovered edits are
+/// of a server that died; HBase does not read them any more.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct FormerTable {
     /// The name.
     pub name: TableName,
-    /// The directory below the root that has the files: `archive` or `mobdir`.
+    /// What has the files: the directory `archive` or `mobdir` below the root, or [`RECOVERED_EDITS`](Self::RECOVERED_EDITS).
     pub place: &'static str,
     /// The directory of the table there.
     pub path: PathBuf,
-    /// The number of store files.
+    /// The number of store files, or of recovered edits.
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
@@ -25,8 +27,13 @@ pub struct FormerTable {
 /// The directories below the root, and those of the tables in them.
 const PLACES: [(&str, &str); 2] = [("archive", "archive/data"), ("mobdir", "mobdir/data")];
 
+impl FormerTable {
+    /// The [place](Self::place) of recovered edits, which are below the directory of the table.
+    pub const RECOVERED_EDITS: &'static str = RECOVERED_EDITS;
+}
+
 impl RootDirectory {
-    /// Returns the tables that have store files in `archive` or `mobdir` only, by ascending name.
+    /// Returns the tables that have store files in `archive` or `mobdir` only, or recovered edits, by ascending name.
     ///
     /// # Errors
     ///
@@ -51,8 +58,29 @@ impl RootDirectory {
                 }
             }
         }
+        for name in self.names_below("data")? {
+            let path = table_in(self.path(), "data", &name);
+            if self.has_only_recovered_edits(&path) {
+                let (files, bytes) = self.recovered_edits(&path)?;
+                former.push(FormerTable { name, place: RECOVERED_EDITS, path, files, bytes });
+            }
+        }
         former.sort_by(|one, other| one.name.cmp(&other.name).then(one.place.cmp(other.place)));
         Ok(former)
+    }
+
+    /// Returns the number of recovered edits of the regions of a table, and their bytes.
+    fn recovered_edits(&self, table: &Path) -> Result<(u64, u64)> {
+        let (mut files, mut bytes) = (0_u64, 0_u64);
+        for region in list_if_there(&**self.tree(), table)? {
+            for item in list_if_there(&**self.tree(), &region.path.join(RECOVERED_EDITS))? {
+                if let ItemKind::File { len: len @ 1.. } = item.kind {
+                    files = files.saturating_add(1);
+                    bytes = bytes.saturating_add(len);
+                }
+            }
+        }
+        Ok((files, bytes))
     }
 
     /// Returns the names of the tables that have a directory below one of data.

@@ -4,7 +4,7 @@
 //! below any directory; `directory_kind.rs` tells what such a directory is, `replaced.rs` which of its regions were
 //! split or merged, `compacted.rs` which of its files a compaction replaced, and `root_path.rs` which root directory a
 //! path is in.
-//! `former_table.rs` finds tables of which only archived files are left. `other_layouts.rs` refuses what is not read.
+//! `former_table.rs` finds tables of which only archived files or recovered edits are left. `other_layouts.rs` refuses what is not read.
 
 mod compacted;
 mod directory_kind;

@@ -181,7 +181,7 @@ impl RootDirectory {
             let known = Some(&*namespace).filter(|name| *name != "default");
             for name in directory_names(&items) {
                 if let Ok(table) = TableName::new(known, name)
-                    && !self.has_only_recovered_edits(&data.join(&namespace).join(name))?
+                    && !self.has_only_recovered_edits(&data.join(&namespace).join(name))
                 {
                     tables.push(table);
                 }
@@ -214,6 +214,10 @@ impl RootDirectory {
             let what = format!("has no table {name}; {}", list_text("tables", &names));
             return Err(Error::NotFound { path: self.path.join("data"), what });
         }
+        if self.has_only_recovered_edits(&directory) {
+            let what = format!("has no table {name}, which is gone: only recovered edits are left");
+            return Err(Error::NotFound { path: directory, what });
+        }
         check_layout(tree, &self.path)?;
         let (root, wal_root) = (&*self.path, self.wal_root.as_deref());
         TableReader { tree: &self.tree, root, wal_root }.read(name, directory)
@@ -230,23 +234,15 @@ impl RootDirectory {
     /// Returns whether a directory has regions with recovered edits, and nothing else.
     ///
     /// HBase writes recovered edits when it splits the logs of a dead server, also for a table that was dropped
-    /// in the meantime, and never reads these.
-    fn has_only_recovered_edits(&self, table: &Path) -> Result<bool> {
-        let mut regions =
-            list_if_there(&*self.tree, table).unwrap_or_default().into_iter().peekable();
-        if regions.peek().is_none() {
-            return Ok(false);
-        }
-        for region in regions {
-            if region.kind != ItemKind::Directory {
-                return Ok(false);
-            }
-            let parts = self.list_named(&region.path)?;
-            if parts.is_empty() || parts.iter().any(|part| part.name() != Some(RECOVERED_EDITS)) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+    /// in the meantime, and never reads these. A directory that cannot be read may have more.
+    pub(super) fn has_only_recovered_edits(&self, table: &Path) -> bool {
+        let Ok(regions) = self.tree.list(table) else { return false };
+        let has_no_more = |region: &Item| {
+            let parts = self.tree.list(&region.path).unwrap_or_default();
+            let is_left = |part: &Item| part.name() == Some(RECOVERED_EDITS);
+            region.kind == ItemKind::Directory && !parts.is_empty() && parts.iter().all(is_left)
+        };
+        !regions.is_empty() && regions.iter().all(has_no_more)
     }
 
     /// Lists a directory that must be there, because another one has its name.

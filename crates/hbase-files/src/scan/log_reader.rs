@@ -86,7 +86,8 @@ fn add_logs(plan: &mut ScanPlan, table: &Table, regions: &[Region]) -> Result<()
     let included: HashSet<&str> = included.map(|region| region.name().as_str()).collect();
     let concerns_scan = |missing: &&MissingCells| {
         let mut families = plan.families.iter();
-        let has_family = families.any(|family| family.name == missing.family);
+        let has_family =
+            missing.family.is_empty() || families.any(|family| family.name == missing.family);
         missing.region.is_empty() || included.contains(&*missing.region) && has_family
     };
     let missing = plan.logs.missing().iter().filter(concerns_scan);
@@ -144,6 +145,9 @@ impl LogCellsBuilder {
             builder.warnings.extend(continued);
         }
         builder.add_lost_files(plan, search);
+        let lost_logs = table.lost_logs.iter();
+        let lost_logs = lost_logs.filter(|lost| builder.regions.contains_key(lost.region.as_str()));
+        builder.missing.extend(lost_logs.map(|lost| FileLoss::from(lost).into()));
         builder.has_late_event &= is_first;
         Ok(builder)
     }
@@ -263,8 +267,7 @@ impl LogCellsBuilder {
 }
 
 impl From<FileLoss> for MissingCells {
-    fn from(FileLoss { family, file, what, rows, .. }: FileLoss) -> Self {
-        let (region, family) = family.unzip();
+    fn from(FileLoss { region, family, file, what, rows, .. }: FileLoss) -> Self {
         let region = region.map(|region| region.to_string()).unwrap_or_default();
         Self { region, family: family.unwrap_or_default(), file, what, rows }
     }

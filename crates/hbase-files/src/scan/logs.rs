@@ -99,7 +99,7 @@ impl LogCells {
         &self.old
     }
 
-    /// Returns the logs that were left out, because they are damaged or missing, and the store files that are gone.
+    /// Returns the logs that were left out, because they are damaged, and the store files and logs that are gone.
     pub(super) fn missing(&self) -> &[MissingCells] {
         &self.missing
     }

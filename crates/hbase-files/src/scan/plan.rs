@@ -59,7 +59,8 @@ impl ScanPlan {
             let is_wanted = |name: &Vec<u8>| families.iter().any(|family| family.name == *name);
             place.family.as_ref().is_none_or(is_wanted) && range.overlaps_region(&place.rows, order)
         };
-        for problem in table.problems.iter().filter(concerns_scan) {
+        let of_logs = table.log_problems.iter().filter(|_| scan.with_logs);
+        for problem in table.problems.iter().chain(of_logs).filter(concerns_scan) {
             let incomplete =
                 Error::Incomplete { path: table.path.clone(), source: Arc::clone(problem) };
             losses.add_or_fail(incomplete, |_| MissingCells::of_problem(table, problem))?;

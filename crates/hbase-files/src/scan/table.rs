@@ -159,7 +159,7 @@ impl TableCells {
     }
 
     /// Returns what the scan has left out so far, because it is damaged or missing, and the store files
-    /// that are gone by the [logs](TableScan::with_logs) that it reads.
+    /// and logs that are gone, if it reads [logs](TableScan::with_logs).
     ///
     /// Without logs, empty unless the scan [skips](TableScan::skip_damaged) damaged files.
     pub fn missing(&self) -> Vec<MissingCells> {

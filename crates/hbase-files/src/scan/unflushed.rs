@@ -47,8 +47,7 @@ impl UnflushedCells {
         self.logs.cell_count()
     }
 
-    /// Returns the logs that were left out, because they are damaged or missing, and the store files that are
-    /// gone by what the logs say.
+    /// Returns the logs that were left out, because they are damaged, and the store files and logs that are gone.
     pub fn missing(&self) -> &[MissingCells] {
         self.logs.missing()
     }

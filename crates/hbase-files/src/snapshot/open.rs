@@ -45,10 +45,10 @@ impl Snapshot {
             );
             return Err(Error::damaged(&path, what));
         }
-        let parts = TableRegions::by_marks(&path, &schema, regions, &mut found.problems);
+        let parts = TableRegions::by_marks(&path, &schema, regions, &mut found);
         parts.check_key_ranges(&path, &mut found.problems);
         let name = description.table.clone();
-        let compactions = LoggedCompactions::new(tree.clone(), name, Vec::new(), None);
+        let compactions = LoggedCompactions::new(tree.clone(), name, Vec::new(), None, Vec::new());
         let table = Table {
             name: description.table.clone(),
             schema,
@@ -57,11 +57,14 @@ impl Snapshot {
             left_out: parts.left_out,
             problems: found.problems.into_iter().map(Arc::new).collect(),
             warnings: found.warnings,
+            log_problems: Vec::new(),
+            mob_problems: Vec::new(),
             absent: Vec::new(),
             old_logs: None,
             compactions: Arc::new(compactions),
             regions_by: RegionsBy::Snapshot,
             log_warnings: Vec::new(),
+            lost_logs: Vec::new(),
             logs: Vec::new(),
             logs_missing: None,
             path,

@@ -33,10 +33,16 @@ const CORRUPT: &str = "corrupt";
 pub(crate) struct LogFiles {
     /// By ascending path.
     pub(crate) logs: Vec<PathBuf>,
+    /// The directory of the logs.
+    pub(crate) directory: PathBuf,
     /// The directory of the logs, if it is not there.
     pub(crate) missing: Option<PathBuf>,
     /// The directory of the logs whose cells have all been flushed or split, which may not be there.
     pub(crate) old: PathBuf,
+    /// The logs without bytes, which are left out.
+    pub(crate) empty: Vec<PathBuf>,
+    /// The directories that cannot be read.
+    pub(crate) problems: Vec<Error>,
     /// The logs that are left out.
     pub(crate) warnings: Vec<Warning>,
 }
@@ -48,15 +54,16 @@ impl LogFiles {
         root: &Path,
         wal_root: Option<&Path>,
         is_meta: bool,
-    ) -> Result<Self> {
+    ) -> Self {
         let of_logs = wal_root.unwrap_or(root);
-        let mut found = Self { old: of_logs.join(OLD_LOGS), ..Self::default() };
         let directory = of_logs.join(LOGS);
-        if tree.find(&directory).map_err(Error::io(&directory, "find it"))?.is_none() {
+        let old = of_logs.join(OLD_LOGS);
+        let mut found = Self { directory: directory.clone(), old, ..Self::default() };
+        if matches!(tree.find(&directory), Ok(None)) {
             found.missing = Some(directory);
-            return Ok(found);
+            return found;
         }
-        for server in tree.list(&directory).map_err(Error::io(&directory, "list it"))? {
+        for server in found.list(tree, &directory) {
             match server.kind {
                 ItemKind::Directory | ItemKind::DirectoryLink => {}
                 ItemKind::File { .. } => {
@@ -72,29 +79,38 @@ impl LogFiles {
                     continue;
                 }
             }
-            found.add_server(tree, &server.path, is_meta)?;
+            found.add_server(tree, &server.path, is_meta);
         }
         found.logs.sort();
         found.warnings.sort();
         found.warn_of_others(tree, root, wal_root);
-        Ok(found)
+        found
     }
 
-    fn add_server(&mut self, tree: &dyn FileTree, server: &Path, is_meta: bool) -> Result<()> {
-        for item in tree.list(server).map_err(Error::io(server, "list it"))? {
+    /// Lists a directory, or adds why it cannot be listed.
+    fn list(&mut self, tree: &dyn FileTree, directory: &Path) -> Vec<Item> {
+        let listed = tree.list(directory).map_err(Error::io(directory, "list it"));
+        listed.unwrap_or_else(|error| {
+            self.problems.push(error);
+            Vec::new()
+        })
+    }
+
+    fn add_server(&mut self, tree: &dyn FileTree, server: &Path, is_meta: bool) {
+        for item in self.list(tree, server) {
             if is_log_of_meta(&item.path) != is_meta {
                 continue;
             }
             match item.kind {
                 ItemKind::File { len: 0 } => {
                     let what = "the log has no bytes; HDFS shows that of a log which is still open, and its cells would be missing";
-                    self.warnings.push(Warning::new(item.path, what));
+                    self.warnings.push(Warning::new(&item.path, what));
+                    self.empty.push(item.path);
                 }
                 ItemKind::File { .. } | ItemKind::Other => self.logs.push(item.path),
                 ItemKind::Directory | ItemKind::DirectoryLink => {}
             }
         }
-        Ok(())
     }
 
     /// Warns of directories with logs that HBase does not read.
@@ -153,6 +169,7 @@ impl Table {
     }
 }
 
-fn is_log_of_meta(path: &Path) -> bool {
+/// Returns whether a log has the cells of `hbase:meta`.
+pub(crate) fn is_log_of_meta(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "meta")
 }

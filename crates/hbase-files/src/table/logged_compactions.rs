@@ -1,14 +1,14 @@
 //! The compactions that the logs of a table name, for reads that do not read the logs.
 
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use sstable::SequenceId;
+use sstable::{SequenceId, error_line};
 
 use crate::table::table_log::TableLog;
 use crate::wal::region_log::RegionLog;
-use crate::{Error, FileTree, RegionName, Result, TableName, wal};
+use crate::{Error, FileTree, RegionName, Result, TableName, Warning, wal};
 
 /// The compactions that the logs of a table name.
 ///
@@ -19,6 +19,8 @@ pub(crate) struct LoggedCompactions {
     table: TableName,
     logs: Vec<PathBuf>,
     old_logs: Option<PathBuf>,
+    /// The logs that were not found, because a directory cannot be read.
+    problems: Vec<Arc<Error>>,
     /// By encoded name of the region.
     of_servers: OnceLock<Result<HashMap<String, RegionLog>, Arc<Error>>>,
 }
@@ -29,8 +31,9 @@ impl LoggedCompactions {
         table: TableName,
         logs: Vec<PathBuf>,
         old_logs: Option<PathBuf>,
+        problems: Vec<Arc<Error>>,
     ) -> Self {
-        Self { tree, table, logs, old_logs, of_servers: OnceLock::new() }
+        Self { tree, table, logs, old_logs, problems, of_servers: OnceLock::new() }
     }
 
     /// Returns the names of the files of a family of a region that compactions replaced.
@@ -45,6 +48,9 @@ impl LoggedCompactions {
         last_opened: Option<SequenceId>,
         family: &[u8],
     ) -> Result<HashSet<String>, Arc<Error>> {
+        if let Some(problem) = self.problems.iter().find(|problem| may_concern(region, problem)) {
+            return Err(Arc::clone(problem));
+        }
         let recovered = TableLog::in_order(recovered_edits, &[]);
         let mut recovered = self.read(&recovered).map_err(Arc::new)?;
         let name = region.as_str();
@@ -56,6 +62,15 @@ impl LoggedCompactions {
         let parts = [Some(&recovered), of_servers.get(name)];
         let parts: Vec<&RegionLog> = parts.into_iter().flatten().collect();
         Ok(RegionLog::replaced_files(&parts, family, last_opened))
+    }
+
+    /// Returns the parts that cannot be read and may have logs, and why.
+    pub(crate) fn unread(&self) -> Vec<Warning> {
+        let warning = |problem: &Arc<Error>| {
+            let path = problem.path().unwrap_or(Path::new(""));
+            Warning::new(path, error_line(&**problem))
+        };
+        self.problems.iter().map(warning).collect()
     }
 
     /// Reads what logs say of the regions of the table.
@@ -73,4 +88,11 @@ impl LoggedCompactions {
         }
         Ok(regions)
     }
+}
+
+/// Returns whether a part that cannot be read may have logs of a region: unless the part is in the directory of another.
+fn may_concern(region: &RegionName, problem: &Error) -> bool {
+    let names = problem.path().into_iter().flatten().filter_map(|name| name.to_str());
+    let mut regions = names.filter_map(|name| name.parse::<RegionName>().ok());
+    regions.next_back().is_none_or(|other| other == *region)
 }

@@ -10,6 +10,7 @@
 //! | rows that divide a table into equal parts                 | `split_rows.rs`                        |
 //! | the statement that creates such a table                   | `create_statement.rs`                  |
 //! | the logs that may have unflushed cells                    | `log_files.rs`, `table_log.rs`         |
+//! | the logs of a region that are gone                        | `lost_logs.rs`                         |
 //! | the compactions that only the logs name                   | `logged_compactions.rs`                |
 //! | which files of a family are live                          | `tracker.rs`, `tracker_setting.rs`     |
 //! | whether an HFile belongs in its place                     | `identity_check.rs`                    |
@@ -22,6 +23,7 @@ pub(crate) mod identity_check;
 mod location;
 pub(crate) mod log_files;
 pub(crate) mod logged_compactions;
+pub(crate) mod lost_logs;
 pub(crate) mod problem_place;
 pub(crate) mod region_info;
 mod regions;

@@ -35,7 +35,7 @@ impl Table {
             place.what.clone_from(what);
             return place;
         }
-        let Some(path) = path_of(problem) else { return place };
+        let Some(path) = problem.path() else { return place };
         let shown = path.display().to_string();
         if let Some(what) = place.what.strip_prefix(&format!("{shown}: ")) {
             place.what = what.to_owned();
@@ -77,17 +77,5 @@ impl Table {
         let left_out = self.left_out.iter().map(|left_out| &left_out.region);
         let regions = self.regions.iter().chain(left_out).map(|region| &region.info);
         regions.chain(&self.absent).find(|info| info.encoded_name == *name)
-    }
-}
-
-/// Returns the path of an error about a file or directory of the table.
-pub(crate) fn path_of(problem: &Error) -> Option<&Path> {
-    match problem {
-        Error::Missing { path, .. }
-        | Error::Io { path, .. }
-        | Error::Damaged { path, .. }
-        | Error::Unsupported { path, .. }
-        | Error::TooMany { path, .. } => Some(path),
-        _ => None,
     }
 }

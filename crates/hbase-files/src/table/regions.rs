@@ -8,6 +8,7 @@ use sstable::{Comparator, SequenceId};
 
 use crate::table::location::find_first;
 use crate::table::logged_compactions::LoggedCompactions;
+use crate::table::lost_logs::LostLogs;
 use crate::table::root_paths::in_all_data;
 use crate::{
     Error, FileTree, MobFileName, RegionInfo, RegionName, Result, StoreFile, TableName,
@@ -28,9 +29,14 @@ pub struct Table {
     pub mob: Option<Region>,
     /// The regions that do not count, and why.
     pub left_out: Vec<LeftOut>,
-    /// The errors of parts that cannot be read. A scan fails because of them, unless it skips
-    /// damage.
+    /// The errors of parts that cannot be read and that each scan needs. A scan fails because of them, unless it
+    /// skips damage.
     pub problems: Vec<Arc<Error>>,
+    /// The errors of logs, recovered edits and recovered HFiles that cannot be read. A scan with logs fails because of
+    /// them, unless it skips damage.
+    pub log_problems: Vec<Arc<Error>>,
+    /// The errors of the directories of MOB files. Only a [check](Self::check) lists these files.
+    pub mob_problems: Vec<Arc<Error>>,
     /// What each read of the table reports beside its cells: parts that disagree, and a rule of HBase
     /// that decided between them, or that may be incomplete.
     pub warnings: Vec<Warning>,
@@ -45,6 +51,8 @@ pub struct Table {
     /// The path of what describes the table: the manifest or the directory of a snapshot, or the
     /// directory of a table.
     pub path: PathBuf,
+    /// The logs that are gone by what `hbase:meta` says of regions that are open.
+    pub(crate) lost_logs: Vec<LostLogs>,
     /// The regions that count by `hbase:meta`, and could not be read.
     pub(crate) absent: Vec<RegionInfo>,
     /// The directory of the logs whose cells have all been flushed or split; `None` for a snapshot.
@@ -128,6 +136,11 @@ impl Table {
     /// Returns the order of the rows; that of `hbase:meta` differs from the order of bytes.
     pub fn row_order(&self) -> Comparator {
         if self.name.is_meta() { Comparator::Meta } else { Comparator::Bytes }
+    }
+
+    /// Iterates over the errors of all parts that cannot be read, those that only some reads need as well.
+    pub fn all_problems(&self) -> impl Iterator<Item = &Arc<Error>> {
+        self.problems.iter().chain(&self.log_problems).chain(&self.mob_problems)
     }
 
     /// Returns the path of the root directory.

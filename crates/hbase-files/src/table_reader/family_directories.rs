@@ -29,9 +29,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use crate::table::log_files::LOGS;
 use crate::table::{Family, Region};
 use crate::table_reader::found::Found;
-use crate::{Error, FileTree, ItemKind, Warning};
+use crate::{Error, FileTree, Item, ItemKind, Warning};
 
 /// Adds the missing directories of families to the problems, or to the warnings if HBase may not
 /// have made them.
@@ -94,7 +95,8 @@ pub(crate) fn check_family_directories(
 
 /// Returns whether there is an empty directory near the top of a root, or in a table.
 ///
-/// HBase always has some, such as `.tmp` of the root and those of regions.
+/// HBase always has some, such as `.tmp` of the root and those of regions. `WALs` of the root does
+/// not count: a reader may have made it for a read with logs.
 fn keeps_empty_directories(tree: &dyn FileTree, root: &Path, table: &Path) -> bool {
     [(root, 1), (table, 2)].into_iter().any(|(directory, depth)| has_empty(tree, directory, depth))
 }
@@ -105,7 +107,8 @@ fn keeps_empty_directories(tree: &dyn FileTree, root: &Path, table: &Path) -> bo
 fn has_empty(tree: &dyn FileTree, directory: &Path, depth: u32) -> bool {
     let Ok(items) = tree.list(directory) else { return true };
     let Some(below) = depth.checked_sub(1) else { return items.is_empty() };
-    let mut directories = items.iter().filter(|item| item.kind == ItemKind::Directory);
+    let is_wanted = |item: &&Item| item.kind == ItemKind::Directory && item.name() != Some(LOGS);
+    let mut directories = items.iter().filter(is_wanted);
     items.is_empty() || directories.any(|item| has_empty(tree, &item.path, below))
 }
 

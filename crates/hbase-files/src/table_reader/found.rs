@@ -1,5 +1,9 @@
 //! What is wrong or in doubt in the directories of a table, collected while they are read.
 
+use std::path::Path;
+
+use sstable::error_line;
+
 use crate::{Error, Warning};
 
 /// The errors and the warnings that were found so far.
@@ -9,4 +13,13 @@ pub(crate) struct Found {
     pub(crate) problems: Vec<Error>,
     /// What is in doubt; see [`Table::warnings`](crate::Table::warnings).
     pub(crate) warnings: Vec<Warning>,
+}
+
+impl Found {
+    /// Adds a warning of a part that cannot be read, with what that means for reads.
+    pub(crate) fn warn_of(&mut self, error: &Error, meaning: &str) {
+        let (path, line) = (error.path().unwrap_or(Path::new("")), error_line(error));
+        let what = line.strip_prefix(&format!("{}: ", path.display())).unwrap_or(&line);
+        self.warnings.push(Warning::new(path, format!("{what}; {meaning}")));
+    }
 }

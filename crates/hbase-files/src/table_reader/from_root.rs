@@ -2,6 +2,7 @@
 //! regions, store files, unflushed cells.
 
 use std::collections::BTreeSet;
+use std::mem::take;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use crate::table::schema::{FamilySchema, TableSchema};
 use crate::table::{Region, RegionsBy, Table};
 use crate::table_reader::family_directories::check_family_directories;
 use crate::table_reader::found::Found;
+use crate::table_reader::last_opening::lost_logs;
 use crate::table_reader::meta::MetaRegions;
 use crate::table_reader::recovered::RecoveredFiles;
 use crate::table_reader::region_directory::{DirectoryKind, RegionDirectories};
@@ -52,8 +54,15 @@ impl TableReader<'_> {
         let meta = self.meta_regions(name, &mut found);
         let mut regions = self.regions(&schema, &directory, meta.as_ref(), &mut found)?;
         let decision = self.decide(&directory, meta.as_ref(), &mut regions, &mut found);
-        let logs = LogFiles::find(&**self.tree, self.root, self.wal_root, name.is_meta())?;
-        let log_warnings = self.recover(name, &mut regions, logs.warnings, &mut found)?;
+        regions.drop_problems_of_left_out(&directory, &mut found.problems);
+        let mut logs = LogFiles::find(&**self.tree, self.root, self.wal_root, name.is_meta());
+        let of_logs = self.recover(name, &mut regions, &mut logs, &mut found);
+        // A directory that cannot be read may have the logs.
+        let are_logs_known = of_logs.problems.is_empty() && logs.missing.is_none();
+        let openings = regions.regions.iter().filter(|_| are_logs_known).filter_map(|region| {
+            meta.as_ref()?.opening(region.name()).map(|opening| (region, opening))
+        });
+        let lost_logs = lost_logs(&**self.tree, &logs, openings);
         let is_altered = number > 1;
         check_family_directories(
             &**self.tree,
@@ -66,12 +75,16 @@ impl TableReader<'_> {
         let files = regions.regions.iter().flat_map(Region::files);
         found.warnings.extend(files.filter_map(|file| file.archived_parent(&**self.tree)));
         regions.check_key_ranges(&directory, &mut found.problems);
-        regions.mob = self.mob_region(&schema, &mut found);
+        let mut of_mob = Found::default();
+        regions.mob = self.mob_region(&schema, &mut of_mob);
+        found.warnings.append(&mut of_mob.warnings);
+        let log_problems: Vec<_> = of_logs.problems.into_iter().map(Arc::new).collect();
         let compactions = LoggedCompactions::new(
             Arc::clone(self.tree),
             name.clone(),
             logs.logs.clone(),
             Some(logs.old.clone()),
+            log_problems.clone(),
         );
         Ok(Table {
             name: name.clone(),
@@ -81,7 +94,10 @@ impl TableReader<'_> {
             left_out: regions.left_out,
             problems: found.problems.into_iter().map(Arc::new).collect(),
             warnings: found.warnings,
-            log_warnings,
+            log_problems,
+            mob_problems: of_mob.problems.into_iter().map(Arc::new).collect(),
+            log_warnings: of_logs.warnings,
+            lost_logs,
             absent: decision.absent,
             old_logs: Some(logs.old),
             compactions: Arc::new(compactions),
@@ -105,26 +121,31 @@ impl TableReader<'_> {
         let (tree, root, kind) = (&**self.tree, self.root, DirectoryKind::Table);
         let directories = RegionDirectories { tree, root, schema, kind, meta };
         let regions = directories.read(directory, found)?;
-        Ok(TableRegions::by_marks(directory, schema, regions, &mut found.problems))
+        Ok(TableRegions::by_marks(directory, schema, regions, found))
     }
 
-    /// Adds the recovered edits and HFiles to the regions that count. Returns the warnings about logs.
+    /// Adds the recovered edits and HFiles to the regions that count. Returns what is wrong or in doubt with logs and
+    /// recovered files: reads without logs need neither.
     fn recover(
         &self,
         name: &TableName,
         regions: &mut TableRegions,
-        warnings: Vec<Warning>,
+        logs: &mut LogFiles,
         found: &mut Found,
-    ) -> Result<Vec<Warning>> {
-        let recovered = RecoveredFiles::new(&**self.tree, self.root, self.wal_root, name)?;
-        let mut of_logs = Found { problems: Vec::new(), warnings };
+    ) -> Found {
+        let (problems, warnings) = (take(&mut logs.problems), take(&mut logs.warnings));
+        let mut of_logs = Found { problems, warnings };
+        let (tree, root, wal_root) = (&**self.tree, self.root, self.wal_root);
+        let recovered = RecoveredFiles::new(tree, root, wal_root, name, &mut of_logs);
         for region in &mut regions.regions {
             recovered.add_to(region, &mut of_logs);
         }
-        found.problems.append(&mut of_logs.problems);
+        for problem in &of_logs.problems {
+            found.warn_of(problem, "it may have cells that are in no store file");
+        }
         // `meta_regions` has added the warnings that do not depend on the table.
         of_logs.warnings.retain(|warning| !found.warnings.contains(warning));
-        Ok(of_logs.warnings)
+        of_logs
     }
 
     /// Returns the region that stands for the MOB files of a table, if it has any.

@@ -6,11 +6,14 @@
 //! |-----------------------------|--------------------------------------------------------------------|
 //! | `info:regioninfo`           | the description: `PBUF` and the message `RegionInfo`               |
 //! | `info:splitA`, `splitB`     | of the parent of a split: the descriptions of its daughters        |
+//! | `info:server`, `info:serverstartcode` | the server that opened the region: `HOST:PORT`, and when it started |
+//! | `info:seqnumDuringOpen`     | the sequence id of the opening                                     |
+//! | `info:state`                | `OPEN`, `CLOSED`, …; of HBase 2                                    |
 //! | `info:mergeNNNN`            | of a merged region: the descriptions of the regions it was made of |
 //!
 //! The parent of a split is marked in its description; after a merge, the rows of the parents are
 //! deleted. The other columns say where a region is served and in which state; they do not change
-//! which cells count. HBase passes over a row without a readable description, as if there were no
+//! which cells count. They tell whether there must be a log: see `last_opening.rs`. HBase passes over a row without a readable description, as if there were no
 //! such row. Here its name still counts, because the directory has a description too.
 //!
 //! HBase flushes `hbase:meta` rarely, so its newest cells are often in its log only: without a log of
@@ -18,8 +21,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sstable::escape;
+use sstable::{SequenceId, escape};
 
+use crate::table_reader::last_opening::RegionOpening;
 use crate::{RegionInfo, RegionName, Result, Table, TableName, TableScan, Warning};
 
 /// What `hbase:meta` has of a table.
@@ -41,6 +45,11 @@ struct MetaRow {
     info: Option<RegionInfo>,
     /// Whether the row names the daughters of a split.
     has_daughters: bool,
+    /// `HOST:PORT`.
+    server: Option<String>,
+    start_code: Option<u64>,
+    opened: Option<u64>,
+    is_open: bool,
 }
 
 impl MetaRegions {
@@ -49,8 +58,9 @@ impl MetaRegions {
     /// # Errors
     ///
     /// If a file or a log of `hbase:meta` cannot be read.
-    pub(crate) fn read(meta: Table, table: &TableName) -> Result<Self> {
+    pub(crate) fn read(mut meta: Table, table: &TableName) -> Result<Self> {
         // Without logs `hbase:meta` may be old, which is no error.
+        let unread = std::mem::take(&mut meta.log_problems);
         let meta = &Table { logs_missing: None, ..meta };
         // In the order of hbase:meta, the rows of a table are neighbours, and no table is between NAME
         // and NAME with a zero byte.
@@ -74,6 +84,8 @@ impl MetaRegions {
             let what = format!("ends within {part}: the last changes of hbase:meta may be missing");
             Warning::new(&log.path, what)
         }));
+        // The warnings of `hbase:meta` name what may have logs and was not read.
+        regions.has_log &= unread.is_empty();
         while let Some(cell) = cells.next_ref()? {
             regions.add(meta, cell.row, cell.qualifier, cell.value);
         }
@@ -96,6 +108,10 @@ impl MetaRegions {
                 let info = RegionInfo::parse_meta_value(value).ok();
                 entry.info = info.filter(|info| info.encoded_name == name && info.replica_id == 0);
             }
+            b"server" => entry.server = std::str::from_utf8(value).ok().map(str::to_owned),
+            b"serverstartcode" => entry.start_code = number(value),
+            b"seqnumDuringOpen" => entry.opened = number(value),
+            b"state" => entry.is_open = value == b"OPEN",
             b"splitA" | b"splitB" => entry.has_daughters = true,
             _ if qualifier.starts_with(b"merge") => {
                 let parent = RegionInfo::parse_meta_value(value).ok();
@@ -142,11 +158,20 @@ impl MetaRegions {
     /// Returns whether a row says that the region was split or merged.
     pub(crate) fn is_parent(&self, region: &RegionName) -> bool {
         let row = self.rows.get(region);
-        let is_split = row.is_some_and(|MetaRow { info, has_daughters }| match info {
+        let is_split = row.is_some_and(|MetaRow { info, has_daughters, .. }| match info {
             Some(info) => info.is_split_parent(),
             None => *has_daughters,
         });
         is_split || self.merged.contains(region)
+    }
+
+    /// Returns the last opening of a region that is open.
+    pub(crate) fn opening(&self, region: &RegionName) -> Option<RegionOpening> {
+        let row = self.rows.get(region).filter(|row| row.is_open)?;
+        let (host, port) = row.server.as_ref()?.rsplit_once(':')?;
+        let server = format!("{host},{port},{}", row.start_code?);
+        let sequence = row.opened.filter(|opened| *opened <= SequenceId::MAX.get())?;
+        Some(RegionOpening { server, sequence: SequenceId::new(sequence) })
     }
 
     /// Returns the descriptions of the regions that are not marked as split, by encoded name.
@@ -161,6 +186,10 @@ fn region_of_row(row: &[u8]) -> Option<RegionName> {
     let row = row.strip_suffix(b".")?;
     let dot = row.iter().rposition(|byte| *byte == b'.')?;
     std::str::from_utf8(row.get(dot..)?.get(1..)?).ok()?.parse().ok()
+}
+
+fn number(value: &[u8]) -> Option<u64> {
+    Some(u64::from_be_bytes(value.try_into().ok()?))
 }
 
 #[cfg(test)]

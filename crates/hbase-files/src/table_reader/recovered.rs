@@ -57,19 +57,21 @@ impl<'t> RecoveredFiles<'t> {
         root: &'t Path,
         wal_root: Option<&Path>,
         table: &'t TableName,
-    ) -> Result<Self> {
+        found: &mut Found,
+    ) -> Self {
         let of_version_2_1 = wal_root.unwrap_or(root).join(table.namespace()).join(table.name());
         let other = wal_root.map(|wal_root| table_in(wal_root, "data", table));
         let mut tables = vec![of_version_2_1, table_in(root, "data", table)];
         tables.extend(other);
         let mut there = Vec::new();
         for path in tables {
-            let kind = tree.find(&path).map_err(Error::io(&path, "find it"))?;
-            if kind.is_some() && !there.contains(&path) {
-                there.push(path);
+            match tree.find(&path) {
+                Ok(Some(_)) if !there.contains(&path) => there.push(path),
+                Ok(_) => {}
+                Err(error) => found.problems.push(Error::io(&path, "find it")(error)),
             }
         }
-        Ok(Self { tree, root, table, tables: there })
+        Self { tree, root, table, tables: there }
     }
 
     /// Adds what HBase adds to a region when it opens it.
@@ -230,8 +232,8 @@ mod tests {
         fs::create_dir_all(&directory).expect("disk takes it");
         let log = directory.join("master%2C16000%2C1.2");
         fs::write(&log, b"PWAL").expect("disk takes it");
-        let files = RecoveredFiles::new(&LocalTree, root.path(), None, &table).expect("readable");
         let mut found = Found::default();
+        let files = RecoveredFiles::new(&LocalTree, root.path(), None, &table, &mut found);
         files.add_to(&mut region, &mut found);
         assert_eq!(region.recovered_edits, [log]);
         assert!(found.problems.is_empty() && found.warnings.is_empty());

@@ -67,12 +67,8 @@ impl RegionDirectories<'_> {
                     continue;
                 }
             }
-            let problems = found.problems.len();
             match self.read_region(&item.path, &name, found) {
                 Ok(region) => {
-                    if self.is_unknown_to_meta(&name) {
-                        found.problems.truncate(problems);
-                    }
                     seen = seen.saturating_add(1).saturating_add(region.files().count());
                     regions.push(region);
                 }
@@ -94,21 +90,16 @@ impl RegionDirectories<'_> {
         }
     }
 
-    /// Returns whether `hbase:meta` decides which regions count, and does not have this one.
-    fn is_unknown_to_meta(&self, name: &RegionName) -> bool {
-        self.meta.is_some_and(|meta| meta.decides_alone() && !meta.has(name))
-    }
-
     /// Adds the error of a region that cannot be read: as a warning if the region does not count.
     fn add_unread(&self, name: &RegionName, error: Error, found: &mut Found) {
-        let unread = if self.is_unknown_to_meta(name) {
-            as_warning(error, "hbase:meta does not have the region, which was left out")
-        } else {
-            Err(error)
-        };
-        match unread {
-            Ok(warning) => found.warnings.push(warning),
-            Err(error) => found.problems.push(error),
+        match self.meta.filter(|meta| meta.decides_alone()) {
+            Some(meta) if !meta.has(name) => {
+                found.warn_of(&error, "hbase:meta does not have the region, which was left out");
+            }
+            Some(meta) if meta.is_parent(name) => {
+                found.warn_of(&error, "the region was split or merged, and was left out");
+            }
+            _ => found.problems.push(error),
         }
     }
 
@@ -254,29 +245,30 @@ impl RegionDirectories<'_> {
                 Err(error) => found.problems.push(error),
             }
         }
-        if let Err(error) = self.check_other_families(directory, &mut found.problems) {
-            found.problems.push(error);
-        }
+        self.warn_of_other_families(directory, &mut found.warnings);
         Region { info, families, recovered_edits: Vec::new(), last_opened: None }
     }
 
-    /// Reports store files in directories of families that the schema does not have.
-    fn check_other_families(&self, region: &Path, problems: &mut Vec<Error>) -> Result<()> {
-        for item in list_if_there(self.tree, region)? {
+    /// Warns of store files in directories of families that the schema does not have. HBase ignores them.
+    fn warn_of_other_families(&self, region: &Path, warnings: &mut Vec<Warning>) {
+        let is_store_file =
+            |item: &Item| item.name().is_some_and(|name| name.parse::<StoreFileName>().is_ok());
+        // No read needs other families, so a directory that cannot be listed is no problem.
+        for item in list_if_there(self.tree, region).unwrap_or_default() {
             let name = item.name().filter(|name| is_family_name(name.as_bytes()));
             let is_directory = matches!(item.kind, ItemKind::Directory | ItemKind::DirectoryLink);
-            let Some(name) = name.filter(|_| is_directory) else { continue };
-            if self.schema.family(name.as_bytes()).is_some() {
+            let is_other =
+                |name: &str| is_directory && self.schema.family(name.as_bytes()).is_none();
+            if !name.is_some_and(is_other) {
                 continue;
             }
-            let is_store_file =
-                |item: &Item| item.name().is_some_and(|name| name.parse::<StoreFileName>().is_ok());
-            if list_if_there(self.tree, &item.path)?.iter().any(is_store_file) {
-                let what = "has store files of a family that the schema of the table does not have";
-                problems.push(Error::damaged(&item.path, what));
-            }
+            let what = match list_if_there(self.tree, &item.path) {
+                Ok(items) if !items.iter().any(is_store_file) => continue,
+                Ok(_) => "has store files of a family that the schema of the table does not have",
+                Err(_) => "is no family of the schema of the table, and cannot be listed",
+            };
+            warnings.push(Warning::new(item.path, format!("{what}; left out")));
         }
-        Ok(())
     }
 
     fn read_family(

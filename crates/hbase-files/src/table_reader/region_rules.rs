@@ -8,6 +8,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::ops::Bound;
 use std::path::Path;
 
@@ -15,8 +16,9 @@ use sstable::RowsBetween;
 
 use crate::table::schema::TableSchema;
 use crate::table::{Family, LeftOut, LeftOutReason, Region};
+use crate::table_reader::found::Found;
 use crate::table_reader::meta::MetaRegions;
-use crate::{Error, RegionInfo, RegionName, StoreFileName};
+use crate::{Error, RegionInfo, RegionName, StoreFileName, Warning};
 
 /// The regions of a table: those that count, the one of MOB files, and those that do not count.
 #[derive(Debug, Default)]
@@ -32,7 +34,7 @@ impl TableRegions {
         path: &Path,
         schema: &TableSchema,
         regions: Vec<Region>,
-        problems: &mut Vec<Error>,
+        found: &mut Found,
     ) -> Self {
         let mut parts = Self::default();
         let mut seen = BTreeSet::new();
@@ -40,14 +42,14 @@ impl TableRegions {
             let key = (region.info.encoded_name.clone(), region.info.replica_id);
             if !seen.insert(key) {
                 let what = format!("the region {} is listed twice", region.name());
-                problems.push(Error::damaged(path, what));
+                found.problems.push(Error::damaged(path, what));
                 continue;
             }
             if region.info.is_mob() {
                 parts.mob = Some(region);
                 continue;
             }
-            complete(path, schema, &mut region, problems);
+            complete(path, schema, &mut region, found);
             let reason = match &region.info {
                 info if info.replica_id != 0 => Some(LeftOutReason::Replica),
                 info if info.is_split_parent() => Some(LeftOutReason::SplitParent),
@@ -151,6 +153,17 @@ impl TableRegions {
         self.sort();
     }
 
+    /// Drops the problems of regions that do not count.
+    pub(crate) fn drop_problems_of_left_out(&self, table: &Path, problems: &mut Vec<Error>) {
+        let names = self.left_out.iter().map(|left_out| left_out.region.name().as_str());
+        let names: BTreeSet<&str> = names.collect();
+        let is_left_out = |path: &Path| {
+            let name = path.strip_prefix(table).ok().and_then(|below| below.iter().next());
+            name.and_then(OsStr::to_str).is_some_and(|name| names.contains(name))
+        };
+        problems.retain(|problem| !problem.path().is_some_and(is_left_out));
+    }
+
     /// Reports rows that are in no region, or in two.
     pub(crate) fn check_key_ranges(&self, path: &Path, problems: &mut Vec<Error>) {
         let key = |key: &[u8]| if key.is_empty() { None } else { Some(key.to_vec()) };
@@ -210,7 +223,7 @@ fn overlapping<'r>(
 }
 
 /// Gives a region each family of the schema, and removes families that the schema does not have.
-fn complete(path: &Path, schema: &TableSchema, region: &mut Region, problems: &mut Vec<Error>) {
+fn complete(path: &Path, schema: &TableSchema, region: &mut Region, found: &mut Found) {
     let mut families: BTreeMap<Vec<u8>, Family> = BTreeMap::new();
     for schema in &schema.families {
         let name = schema.name.clone();
@@ -222,7 +235,7 @@ fn complete(path: &Path, schema: &TableSchema, region: &mut Region, problems: &m
         if !seen.insert(family.name.clone()) {
             let name = sstable::escape(&family.name);
             let what = format!("region {} lists the family {name} twice", region.info.encoded_name);
-            problems.push(Error::damaged(path, what));
+            found.problems.push(Error::damaged(path, what));
         }
         if let Some(known) = families.get_mut(&family.name) {
             known.files.append(&mut family.files);
@@ -230,13 +243,16 @@ fn complete(path: &Path, schema: &TableSchema, region: &mut Region, problems: &m
         }
         let name = sstable::escape(&family.name);
         let what = format!(
-            "region {} has a family {name}, which the schema does not have",
+            "region {} has a family {name}, which the schema does not have; left out",
             region.info.encoded_name
         );
-        problems.push(Error::damaged(path, what));
+        found.warnings.push(Warning::new(path, what));
     }
     region.families = families.into_values().collect();
-    region.families.iter_mut().for_each(|family| keep_one_of_each(path, family, problems));
+    region
+        .families
+        .iter_mut()
+        .for_each(|family| keep_one_of_each(path, family, &mut found.problems));
 }
 
 /// Removes the store files that a list names a second time, and reports them.

@@ -10,7 +10,7 @@ use super::file_check::FileCheck;
 use super::file_use::FileUse;
 use super::mob::MobCheck;
 use crate::history::{FileLoss, FileSearch};
-use crate::table::problem_place::{ProblemPlace, path_of};
+use crate::table::problem_place::ProblemPlace;
 use crate::{Error, FamilySchema, FileTree, ItemKind, Region, Table};
 
 /// The checks of a table: what is known without reading a file, and one check for each HFile.
@@ -38,7 +38,7 @@ use crate::{Error, FamilySchema, FileTree, ItemKind, Region, Table};
 #[derive(Debug)]
 pub struct TableCheck {
     /// What is wrong with the table itself: regions that cannot be read, gaps and overlaps,
-    /// store files that are gone, or logs that do not tell which are gone.
+    /// store files and logs that are gone, or logs that do not tell which files are gone.
     pub damages: Vec<TableDamage>,
     /// Why parts of the table could not be read that are not known to be damaged: for lack of a permission,
     /// or because they need what this build does not have. With such parts, the check is incomplete.
@@ -53,10 +53,10 @@ impl Table {
     /// Of a table that is no snapshot, reads its logs, those in `oldWALs` as well, and the back references of
     /// cloned tables for the names of store files, and reports those that are gone. Does not report a file that
     /// HBase may have deleted, for example after a compaction. Reports a log that cannot be read to its end in
-    /// place of such files.
+    /// place of such files. Reports the logs of open regions that are gone.
     pub fn check(&self) -> TableCheck {
         let (harmful, refused): (Vec<_>, Vec<_>) =
-            self.problems.iter().partition(|problem| self.is_damage(problem));
+            self.all_problems().partition(|problem| self.is_damage(problem));
         let mut damages: Vec<_> =
             harmful.into_iter().map(|problem| self.damage_of(problem)).collect();
         let incomplete = |problem: &Arc<Error>| Error::Incomplete {
@@ -98,11 +98,11 @@ impl Table {
     ///
     /// A region whose description may not be read looks missing, and leaves a gap.
     fn is_damage(&self, problem: &Error) -> bool {
-        let mut refused = self.problems.iter().filter(|other| !other.is_damage());
+        let mut refused = self.all_problems().filter(|other| !other.is_damage());
         let follows = match problem {
             Error::KeyRanges { .. } => refused.next().is_some(),
             Error::Missing { searched, .. } => {
-                let mut refused = refused.filter_map(|refused| path_of(refused));
+                let mut refused = refused.filter_map(|refused| refused.path());
                 refused.any(|path| searched.iter().any(|place| path.starts_with(place)))
             }
             _ => false,
@@ -110,14 +110,15 @@ impl Table {
         problem.is_damage() && !follows
     }
 
-    /// Returns the store files that are gone, or the logs that cannot be read to their end.
+    /// Returns the store files that are gone, or the logs that cannot be read to their end, and the logs that are gone.
     fn missing_files(&self) -> Vec<FileLoss> {
         if self.old_logs.is_none() {
             return Vec::new();
         }
         let mut search = FileSearch::new(self, &self.regions);
         let unread = search.read_all_logs();
-        if unread.is_empty() { search.losses(|_| true) } else { unread }
+        let files = if unread.is_empty() { search.losses(|_| true) } else { unread };
+        files.into_iter().chain(self.lost_logs.iter().map(FileLoss::from)).collect()
     }
 
     /// Lets the checks of the store files of MOB families follow the references to MOB files.
@@ -162,8 +163,7 @@ impl Table {
 }
 
 impl From<FileLoss> for TableDamage {
-    fn from(FileLoss { family, file, what, rows, .. }: FileLoss) -> Self {
-        let (region, family) = family.unzip();
+    fn from(FileLoss { region, family, file, what, rows, .. }: FileLoss) -> Self {
         Self { region, family, file: Some(file), what, rows: Some(rows) }
     }
 }

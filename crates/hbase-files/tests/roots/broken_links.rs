@@ -173,12 +173,12 @@ fn recovered_edits_are_the_files_whose_names_are_numbers() {
     assert_eq!(names, ["-7", "0000000000000000031", "33"]);
 }
 
-/// Returns the error that ends a scan.
+/// Returns the error that ends a scan with logs.
 fn scan_error(copy: &RootCopy) -> String {
     let root = copy.open();
-    let scanned = root
-        .table(&"t1".parse().expect("a name"))
-        .and_then(|table| table.scan(&scan())?.collect::<hbase_files::Result<Vec<_>>>());
+    let scanned = root.table(&"t1".parse().expect("a name")).and_then(|table| {
+        table.scan(&scan().with_logs(true))?.collect::<hbase_files::Result<Vec<_>>>()
+    });
     sstable::error_line(&scanned.expect_err("the link is not followed"))
 }
 

@@ -287,6 +287,11 @@ fn logs_among_the_old_ones_and_recovered_edits_are_read() {
     let file = files(&walt.path(), "walt", true).swap_remove(0);
     fs::remove_file(walt.path().join("data/default/walt").join(&file)).expect("ours");
     let log = log_of(&walt.path(), "walt");
+    // Without its log, the other region lacks its unflushed cells as well.
+    let count = || {
+        let lines = found(&walt.path(), "walt");
+        lines.iter().filter(|line| line.starts_with(&file)).count()
+    };
     let region = file.split('/').next().expect("a region");
     let edits = walt
         .path()
@@ -294,13 +299,13 @@ fn logs_among_the_old_ones_and_recovered_edits_are_read() {
         .join(region)
         .join("recovered.edits/0000000000000000042");
     fs::rename(&log, &edits).expect("moved");
-    assert_eq!(found(&walt.path(), "walt").len(), 1);
+    assert_eq!(count(), 1);
     let old = walt.path().join("oldWALs");
     fs::create_dir_all(&old).expect("ours");
     fs::rename(&edits, old.join("log.1")).expect("moved");
-    assert_eq!(found(&walt.path(), "walt").len(), 1);
+    assert_eq!(count(), 1);
     fs::remove_dir_all(&old).expect("ours");
-    assert_eq!(found(&walt.path(), "walt"), Vec::<String>::new(), "nothing names it");
+    assert_eq!(count(), 0, "nothing names it");
 }
 
 /// A scan does not read the old logs, unless a file seems to be gone.

@@ -99,7 +99,11 @@ fn a_damaged_recovered_hfile_is_an_error_and_an_empty_one_a_warning() {
     fs::write(&file, &whole).expect("disk takes it");
     fs::rename(&file, directory.join("notes.txt")).expect("disk takes it");
     let table = copy.table("walt");
-    assert!(matches!(table.scan(&scan()), Err(Error::Incomplete { .. })));
+    let with_logs = scan().with_logs(true);
+    assert!(matches!(table.scan(&with_logs), Err(Error::Incomplete { .. })));
+    assert_eq!(self::cells(&table, false).len(), 66, "they do not need recovered HFiles");
+    let mut found = table.warnings.iter();
+    assert!(found.any(|warning| warning.what.contains("is no HFile by its name")));
 }
 
 /// The log stands for the recovered edits of both regions: HBase skips the entries of other regions.

@@ -294,6 +294,28 @@ fn a_missing_file_of_another_family_does_not_matter() {
 }
 
 /// Returns the bytes with the checksum of their message.
+#[test]
+fn the_plan_names_the_logs_that_are_gone_of_the_regions_of_the_scan() {
+    let copy = RootCopy::walt();
+    let log = copy.table("walt").logs.swap_remove(0);
+    fs::remove_file(log).expect("ours");
+    let table = copy.table("walt");
+    let regions = table.regions.iter().map(|region| region.name().to_string()).collect::<Vec<_>>();
+    for (scan, expected) in [
+        (scan().with_logs(true), &regions[..]),
+        (scan().with_logs(true).stop("k"), &regions[..1]),
+        (scan(), &[]),
+    ] {
+        let plan = table.splits(&scan, None).expect("sound");
+        let missing = plan.missing.iter().map(|missing| missing.region.clone());
+        assert_eq!(missing.collect::<Vec<_>>(), expected);
+        assert_eq!(plan.missing, table.scan(&scan).expect("sound").missing());
+    }
+    let region = &table.regions[1];
+    let cells = table.scan_region(region, &scan().with_logs(true)).expect("sound");
+    assert_eq!(cells.missing().len(), 1);
+}
+
 fn with_checksum(mut bytes: Vec<u8>) -> Vec<u8> {
     if bytes.len() >= 9 {
         let mut crc = support::crc32(&bytes[9..]).to_be_bytes();

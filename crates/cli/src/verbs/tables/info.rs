@@ -40,7 +40,7 @@ impl<P: NamedPlaces> Info<P> {
                 return self.report_format.print(&TableReport::new(named));
             }
             lines.push(NamedLine::new(named));
-            Ok(Answer::from_bool(named.table.problems.is_empty()))
+            Ok(Answer::from_bool(named.table.all_problems().next().is_none()))
         });
         write_lines(&lines, P::UNIT)?;
         answer
@@ -70,7 +70,7 @@ impl TableReport {
         let NamedTable { table, snapshot } = named;
         let now = Clock::system().now();
         let line = |region: &Region| RegionLine::new(table, region);
-        let problems = table.problems.iter();
+        let problems = table.all_problems();
         Self {
             schema: 1,
             name: named.name(),

@@ -48,13 +48,15 @@ impl TableLine {
             files: FileCounts::of_table(table),
             logs: table.logs.len() + recovered.sum::<usize>(),
             unflushed_cells: None,
-            problems: table.problems.len(),
+            problems: table.all_problems().count(),
         }
     }
 
     /// Returns the line of a table that is gone.
     pub(super) fn former(table: &FormerTable) -> Self {
-        let files = FileCounts { hfiles: table.files, bytes: table.bytes, ..FileCounts::default() };
+        let is_of_logs = table.place == FormerTable::RECOVERED_EDITS;
+        let (hfiles, logs) = if is_of_logs { (0, table.files) } else { (table.files, 0) };
+        let files = FileCounts { hfiles, bytes: table.bytes, ..FileCounts::default() };
         Self {
             schema: 1,
             table: table.name.to_string(),
@@ -64,7 +66,7 @@ impl TableLine {
             left_out: 0,
             regions_by: None,
             files,
-            logs: 0,
+            logs: usize::try_from(logs).unwrap_or(usize::MAX),
             unflushed_cells: None,
             problems: 0,
         }
@@ -111,7 +113,8 @@ impl TableLine {
 
     /// Returns what a reader of the numbers must know.
     fn note(&self) -> String {
-        let is_only_in_logs = self.files.all() == 0 && self.unflushed_cells != Some(0);
+        let is_only_in_logs =
+            self.only_in.is_none() && self.files.all() == 0 && self.unflushed_cells != Some(0);
         let logs = || show_number(self.logs as u64, "write-ahead log");
         let notes = [
             self.only_in.map(|place| format!("only in {place}")),

@@ -162,7 +162,7 @@ impl ListTables {
         let mut printed = PrintedWarnings::default();
         for table in &tables {
             let mut line = TableLine::new(table);
-            let mut is_complete = table.problems.is_empty();
+            let mut is_complete = table.all_problems().next().is_none();
             if !counts_unflushed {
                 tell_logs(table, &mut printed);
             } else if self.with_wal || table.logs_missing.is_none() {

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hbase_files::{
-    LocalTree, Region, RootDirectory, Snapshot, SnapshotDescription, Table, TableName, TableScan,
+    FormerTable, LocalTree, Region, RootDirectory, Snapshot, SnapshotDescription, Table, TableName,
+    TableScan,
 };
 use serde::Serialize;
 use sstable::Timestamp;
@@ -332,7 +333,7 @@ fn open_table(
     Ok(table)
 }
 
-/// Returns why a table cannot be opened, if only files in the archive or among the MOB files are left of it.
+/// Returns why a table cannot be opened, if only archived files, MOB files or recovered edits are left of it.
 fn former_table(root: &RootDirectory, name: &TableName) -> Option<Failure> {
     let former = root.former_tables().ok()?.into_iter().find(|former| former.name == *name)?;
     let snapshots = root.snapshots().map(|list| list.snapshots).unwrap_or_default();
@@ -340,10 +341,11 @@ fn former_table(root: &RootDirectory, name: &TableName) -> Option<Failure> {
     let snapshots: Vec<String> = snapshots.map(|snapshot| snapshot.name).collect();
     let shown = root.path().display();
     let what = format!("{shown}: the table {name} is gone: it has files only in {}", former.place);
+    let verb = if former.place == FormerTable::RECOVERED_EDITS { "wal cat" } else { "cat" };
     Some(match &snapshots[..] {
         [] => Failure::FormerTable {
             what: format!("{what}, and no snapshot"),
-            next: format!("hfile cat {} reads its files one by one", former.path.display()),
+            next: format!("hfile {verb} {} reads its files one by one", former.path.display()),
         },
         [snapshot, ..] => Failure::FormerTable {
             what: format!(

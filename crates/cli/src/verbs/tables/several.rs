@@ -1,7 +1,7 @@
 //! Runs a verb for one, several or all tables or snapshots of a root directory.
 
 use anyhow::bail;
-use hbase_files::{RootDirectory, TableName};
+use hbase_files::{FormerTable, RootDirectory, TableName};
 
 use super::place::{NamedPlaces, NamedTable};
 use crate::failure::Answer;
@@ -50,20 +50,24 @@ impl Selected {
         }
     }
 
-    /// Says which tables `done` leaves out if no table is named: those of which only archived files are left.
+    /// Says which tables `done` leaves out if no table is named: those that are gone, of which some files are left.
     pub(super) fn tell_former_tables(&self, done: &str) -> anyhow::Result<()> {
         if !self.is_all || self.unit != "table" {
             return Ok(());
         }
+        let is_of_logs = |table: &FormerTable| table.place == FormerTable::RECOVERED_EDITS;
         let former = self.root.former_tables()?;
-        let mut names: Vec<String> = former.iter().map(|table| table.name.to_string()).collect();
-        names.dedup();
-        if !names.is_empty() {
-            print_message(format_args!(
-                "hfile: not {done}: {}: gone, only archived files are left; hfile snapshot reads them if a snapshot \
-                 has them",
-                names.join(", ")
-            ));
+        let (logs, files): (Vec<_>, Vec<_>) = former.into_iter().partition(is_of_logs);
+        let archived = "archived files are left; hfile snapshot reads them if a snapshot has them";
+        let recovered = "recovered edits are left; hfile wal reads them";
+        for (tables, left) in [(files, archived), (logs, recovered)] {
+            let mut names: Vec<String> =
+                tables.iter().map(|table| table.name.to_string()).collect();
+            names.dedup();
+            if !names.is_empty() {
+                let names = names.join(", ");
+                print_message(format_args!("hfile: not {done}: {names}: gone, only {left}"));
+            }
         }
         Ok(())
     }

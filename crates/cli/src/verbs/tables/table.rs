@@ -34,7 +34,7 @@ Examples:
   hfile table ls --root hbase --json | jq -r .table
 
 Files are store files: HFiles, links and references, as info and verify count them. Lists also tables that are
-gone, if the archive or mobdir has files of them. Continues after a table that cannot be read.
+gone, if files of them are left: in archive, mobdir or recovered.edits. Continues after a table that cannot be read.
 
 Unflushed cells are those that are only in logs: versions and delete markers. They are counted if that reads at
 most 64 MiB, of the logs of all tables together, and with --with-wal always.

@@ -7,6 +7,7 @@ use sstable::{Comparator, FileName};
 use store::Clock;
 
 use super::scan_split::{ScanSplit, SplitSource, open_file};
+use crate::history::FileLoss;
 use crate::scan::damage::MissingCells;
 use crate::scan::plan::{ScanPlan, row_range};
 use crate::scan::row_range::RowRange;
@@ -71,6 +72,11 @@ impl Table {
         }
         let mut splits = Vec::new();
         for region in self.regions.iter().filter(|region| plan.includes_region(region)) {
+            let lost_logs = self
+                .lost_logs
+                .iter()
+                .filter(|lost| scan.with_logs && lost.region == *region.name());
+            lost_logs.for_each(|lost| plan.losses.add(FileLoss::from(lost).into()));
             let splitter = RegionSplitter { table: self, plan: &plan, region };
             splitter.add_splits(target_len, &mut splits)?;
         }
@@ -248,6 +254,10 @@ impl RegionSplitter<'_> {
             left_out: Vec::new(),
             // `ScanPlan::new` has refused them, or counted what they hide.
             problems: Vec::new(),
+            log_problems: Vec::new(),
+            mob_problems: Vec::new(),
+            // Listed by `Table::splits`.
+            lost_logs: Vec::new(),
             absent: Vec::new(),
             ..self.table.clone()
         })

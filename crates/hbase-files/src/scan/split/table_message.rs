@@ -18,7 +18,8 @@ use crate::table::store_file::StorePlace;
 use crate::table::{FamilySchema, Table};
 use crate::tree::root_tree::RootTree;
 use crate::{
-    Family, FileTree, Region, RegionInfo, RegionsBy, StoreFile, TableName, TableSchema, Warning,
+    Error, Family, FileTree, Region, RegionInfo, RegionsBy, StoreFile, TableName, TableSchema,
+    Warning,
 };
 
 /// The table of a split.
@@ -52,6 +53,9 @@ pub(super) struct TableMessage {
     warnings: Vec<WarningMessage>,
     #[prost(message, repeated, tag = "13")]
     log_warnings: Vec<WarningMessage>,
+    /// The logs that cannot be read, and may name compactions.
+    #[prost(message, repeated, tag = "14")]
+    unread_logs: Vec<WarningMessage>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -139,6 +143,7 @@ impl TableMessage {
             },
             warnings: warnings(&table.warnings)?,
             log_warnings: warnings(&table.log_warnings)?,
+            unread_logs: warnings(&table.compactions.unread())?,
         })
     }
 
@@ -163,11 +168,16 @@ impl TableMessage {
         let tree: Arc<dyn FileTree> = Arc::new(RootTree::new(Arc::clone(tree), root.clone()));
         let logs: Vec<PathBuf> = self.logs.into_iter().map(Into::into).collect();
         let old_logs: Option<PathBuf> = self.old_logs.map(Into::into);
+        let unread = self.unread_logs.into_iter();
         let compactions = LoggedCompactions::new(
             Arc::clone(&tree),
             schema.table.clone(),
             logs.clone(),
             old_logs.clone(),
+            unread
+                .map(|WarningMessage { path, what }| Error::damaged(path.as_ref(), what))
+                .map(Arc::new)
+                .collect(),
         );
         Ok(Table {
             name: schema.table.clone(),
@@ -176,6 +186,8 @@ impl TableMessage {
             mob: None,
             left_out: Vec::new(),
             problems: Vec::new(),
+            log_problems: Vec::new(),
+            mob_problems: Vec::new(),
             warnings: warnings(self.warnings),
             log_warnings: warnings(self.log_warnings),
             regions_by: match self.regions_by {
@@ -187,6 +199,7 @@ impl TableMessage {
             logs,
             logs_missing: self.logs_missing.map(Into::into),
             path: self.path.into(),
+            lost_logs: Vec::new(),
             absent: Vec::new(),
             old_logs,
             compactions: Arc::new(compactions),
