@@ -162,46 +162,84 @@ impl Memstore {
         found: &mut Vec<Cell>,
         row: Option<&[u8]>,
     ) -> BatchEnd {
-        debug_assert!((1..=Self::BATCH_MAX).contains(&limit), "{limit} cells under one lock");
         let from: Bound<&dyn SortKey> = if position.is_exclusive {
             Bound::Excluded(position)
         } else {
             Bound::Included(position)
         };
-        let (mut copied, mut passed) = (0, 0);
         let tree = read(&self.cells);
-        for Entry { cell, .. } in tree.range::<dyn SortKey, _>((from, Bound::Unbounded)) {
-            if row.is_some_and(|row| cell.row() != row) {
-                return BatchEnd::Last;
-            }
-            if cell.sequence_id() <= visible {
-                found.push(cell.clone());
-                copied += 1;
-            }
-            passed += 1;
-            if copied == 0 && passed == Self::PASSED_MAX {
-                return BatchEnd::NoneVisible(cell.clone());
-            }
-            if copied == limit || passed == Self::PASSED_MAX {
-                return BatchEnd::Full;
-            }
-        }
-        BatchEnd::Last
+        let cells = tree
+            .range::<dyn SortKey, _>((from, Bound::Unbounded))
+            .take_while(|entry| row.is_none_or(|row| entry.cell.row() == row));
+        copy_visible(cells, visible, limit, found)
     }
 
-    /// Returns the greatest row below `row` that has a visible cell; of all rows if `row` is
-    /// `None`.
-    pub(crate) fn row_before(&self, row: Option<&[u8]>, visible: SequenceId) -> Option<Box<[u8]>> {
-        let position = row.map(|row| SeekPosition::at_or_after(KeyRef::before_row(row)));
-        let to: Bound<&dyn SortKey> = match &position {
-            Some(position) => Bound::Excluded(position),
+    /// Appends to `found` up to `limit` visible cells, in order: the last ones of the rows below `row`,
+    /// or of all rows if `row` is `None`.
+    ///
+    /// Appends at least one, unless there is none. Returns whether there may be cells before them.
+    pub(crate) fn copy_cells_before(
+        &self,
+        row: Option<&[u8]>,
+        visible: SequenceId,
+        limit: usize,
+        found: &mut Vec<Cell>,
+    ) -> bool {
+        let start = found.len();
+        let bound = row.map(|row| SeekPosition::at_or_after(KeyRef::before_row(row)));
+        let mut batch = self.copy_batch_before(bound.as_ref(), visible, limit, found);
+        // Writers go on between two batches.
+        while let BatchEnd::NoneVisible(last) = batch {
+            let cell = last.as_ref();
+            let bound = SeekPosition::new(cell.key(), cell.sequence_id, false);
+            batch = self.copy_batch_before(Some(&bound), visible, limit, found);
+        }
+        found[start..].reverse();
+        matches!(batch, BatchEnd::Full)
+    }
+
+    /// Does the same under one hold of the lock, in descending order, and passes at most
+    /// [`Self::PASSED_MAX`] cells.
+    fn copy_batch_before(
+        &self,
+        bound: Option<&SeekPosition<'_>>,
+        visible: SequenceId,
+        limit: usize,
+        found: &mut Vec<Cell>,
+    ) -> BatchEnd {
+        let to: Bound<&dyn SortKey> = match bound {
+            Some(bound) => Bound::Excluded(bound),
             None => Bound::Unbounded,
         };
         let tree = read(&self.cells);
-        let mut cells =
-            tree.range::<dyn SortKey, _>((Bound::Unbounded, to)).map(|entry| &entry.cell);
-        cells.rfind(|cell| cell.sequence_id() <= visible).map(|cell| cell.row().into())
+        let cells = tree.range::<dyn SortKey, _>((Bound::Unbounded, to)).rev();
+        copy_visible(cells, visible, limit, found)
     }
+}
+
+/// Copies up to `limit` visible cells, and passes at most [`Memstore::PASSED_MAX`] cells.
+fn copy_visible<'a>(
+    entries: impl Iterator<Item = &'a Entry>,
+    visible: SequenceId,
+    limit: usize,
+    found: &mut Vec<Cell>,
+) -> BatchEnd {
+    debug_assert!((1..=Memstore::BATCH_MAX).contains(&limit), "{limit} cells under one lock");
+    let (mut copied, mut passed) = (0, 0);
+    for Entry { cell, .. } in entries {
+        if cell.sequence_id() <= visible {
+            found.push(cell.clone());
+            copied += 1;
+        }
+        passed += 1;
+        if copied == 0 && passed == Memstore::PASSED_MAX {
+            return BatchEnd::NoneVisible(cell.clone());
+        }
+        if copied == limit || passed == Memstore::PASSED_MAX {
+            return BatchEnd::Full;
+        }
+    }
+    BatchEnd::Last
 }
 
 /// Why no further cell was copied under one hold of the lock.
