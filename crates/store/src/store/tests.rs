@@ -176,6 +176,9 @@ fn a_reverse_scan_of_a_snapshot_skips_newer_rows() {
         put(&["b", "d", "f"], "old");
         let snapshot = store.snapshot();
         put(&["a", "c", "d", "e", "g", "h"], "new");
+        // More than are passed under one hold of the memstore's lock.
+        let many: Vec<_> = (0..600).map(|number| format!("d{number:03}")).collect();
+        put(&many.iter().map(String::as_str).collect::<Vec<_>>(), "new");
         if flushes {
             store.flush().unwrap();
             put(&["aa", "cc", "ff", "z"], "newer");
