@@ -198,6 +198,42 @@ fn with_tagged_cell(directory: &Path, time: i64) -> Store {
     store
 }
 
+/// The tag of a cell's own TTL, of a thousand milliseconds, as HBase writes it.
+const TTL_TAG: &[u8] = b"\0\x09\x08\0\0\0\0\0\0\x03\xe8";
+
+#[test]
+fn a_family_marker_whose_own_ttl_is_over_deletes_nothing_in_any_way_of_reading() {
+    for (age, is_deleted) in [(500, true), (5_000, false)] {
+        let directory = tempfile::tempdir().unwrap();
+        let store = create(&directory.path().join("store"));
+        let put = Put::new("row").column_at("f", "a", Timestamp::new(7), "1");
+        store.put(put.column_at("f", "q", Timestamp::new(7), "2")).unwrap();
+        store.flush().unwrap();
+        let path = directory.path().join("file");
+        let marker = CellRef {
+            row: b"row",
+            qualifier: b"",
+            timestamp: Timestamp::new(NOW - age),
+            value: b"",
+            tags: TTL_TAG,
+            cell_type: CellType::DeleteFamily,
+            ..PUT
+        };
+        let options = WriterOptions::default().includes_tags(true).includes_mvcc(false);
+        std::fs::write(&path, hfile(&path, options, [marker])).unwrap();
+        store.bulk_load("f", &[path]).unwrap();
+        let expected = |count| if is_deleted { 0 } else { count };
+        let get = |get: Get| store.get(&get).unwrap().len();
+        assert_eq!(get(Get::row("row")), expected(2), "{age}");
+        assert_eq!(get(Get::row("row").column("f", "q")), expected(1), "{age}");
+        assert_eq!(get(Get::row("row").column("f", "a").column("f", "q")), expected(2), "{age}");
+        for reverse in [false, true] {
+            let scan = store.scan(Scan::family("f").reverse(reverse)).unwrap();
+            assert_eq!(scan.count(), expected(2), "{age}");
+        }
+    }
+}
+
 /// Before, at and after the time of the clock.
 const TIMES: [i64; 5] = [7, NOW - 1, NOW, NOW + 1, NOW + 5_000];
 

@@ -162,74 +162,83 @@ impl Memstore {
         found: &mut Vec<Cell>,
         row: Option<&[u8]>,
     ) -> BatchEnd {
-        debug_assert!((1..=Self::BATCH_MAX).contains(&limit), "{limit} cells under one lock");
         let from: Bound<&dyn SortKey> = if position.is_exclusive {
             Bound::Excluded(position)
         } else {
             Bound::Included(position)
         };
-        let (mut copied, mut passed) = (0, 0);
         let tree = read(&self.cells);
-        for Entry { cell, .. } in tree.range::<dyn SortKey, _>((from, Bound::Unbounded)) {
-            if row.is_some_and(|row| cell.row() != row) {
-                return BatchEnd::Last;
-            }
-            if cell.sequence_id() <= visible {
-                found.push(cell.clone());
-                copied += 1;
-            }
-            passed += 1;
-            if copied == 0 && passed == Self::PASSED_MAX {
-                return BatchEnd::NoneVisible(cell.clone());
-            }
-            if copied == limit || passed == Self::PASSED_MAX {
-                return BatchEnd::Full;
-            }
-        }
-        BatchEnd::Last
+        let cells = tree
+            .range::<dyn SortKey, _>((from, Bound::Unbounded))
+            .take_while(|entry| row.is_none_or(|row| entry.cell.row() == row));
+        copy_visible(cells, visible, limit, found)
     }
 
-    /// Returns the greatest row below `row` that has a visible cell; of all rows if `row` is
-    /// `None`.
-    pub(crate) fn row_before(&self, row: Option<&[u8]>, visible: SequenceId) -> Option<Box<[u8]>> {
-        let before = row.map(|row| SeekPosition::at_or_after(KeyRef::before_row(row)));
-        let mut found = self.find_before(before.as_ref(), visible);
+    /// Appends to `found` up to `limit` visible cells, in order: the last ones of the rows below `row`,
+    /// or of all rows if `row` is `None`.
+    ///
+    /// Appends at least one, unless there is none. Returns whether there may be cells before them.
+    pub(crate) fn copy_cells_before(
+        &self,
+        row: Option<&[u8]>,
+        visible: SequenceId,
+        limit: usize,
+        found: &mut Vec<Cell>,
+    ) -> bool {
+        let start = found.len();
+        let bound = row.map(|row| SeekPosition::at_or_after(KeyRef::before_row(row)));
+        let mut batch = self.copy_batch_before(bound.as_ref(), visible, limit, found);
         // Writers go on between two batches.
-        while let Found::NoneVisible(first) = found {
-            let before = SeekPosition::at(first.as_ref());
-            found = self.find_before(Some(&before), visible);
+        while let BatchEnd::NoneVisible(last) = batch {
+            let bound = SeekPosition::at(last.as_ref());
+            batch = self.copy_batch_before(Some(&bound), visible, limit, found);
         }
-        if let Found::Row(row) = found { Some(row) } else { None }
+        found[start..].reverse();
+        matches!(batch, BatchEnd::Full)
     }
 
-    /// Finds the last visible cell before a position under one hold of the lock, which passes at most
+    /// Does the same under one hold of the lock, in descending order, and passes at most
     /// [`Self::PASSED_MAX`] cells.
-    fn find_before(&self, before: Option<&SeekPosition<'_>>, visible: SequenceId) -> Found {
-        let to: Bound<&dyn SortKey> = before.map_or(Bound::Unbounded, |key| Bound::Excluded(key));
+    fn copy_batch_before(
+        &self,
+        bound: Option<&SeekPosition<'_>>,
+        visible: SequenceId,
+        limit: usize,
+        found: &mut Vec<Cell>,
+    ) -> BatchEnd {
+        let to: Bound<&dyn SortKey> = match bound {
+            Some(bound) => Bound::Excluded(bound),
+            None => Bound::Unbounded,
+        };
         let tree = read(&self.cells);
-        let cells = tree.range::<dyn SortKey, _>((Bound::Unbounded, to));
-        let mut passed = 0;
-        for Entry { cell, .. } in cells.rev() {
-            if cell.sequence_id() <= visible {
-                return Found::Row(cell.row().into());
-            }
-            passed += 1;
-            if passed == Self::PASSED_MAX {
-                return Found::NoneVisible(cell.clone());
-            }
-        }
-        Found::Nothing
+        let cells = tree.range::<dyn SortKey, _>((Bound::Unbounded, to)).rev();
+        copy_visible(cells, visible, limit, found)
     }
 }
 
-/// What one hold of the lock found before a position.
-#[derive(Debug)]
-enum Found {
-    Nothing,
-    /// The row of the last visible cell.
-    Row(Box<[u8]>),
-    /// The maximum of cells, down to this one, of which no one is visible.
-    NoneVisible(Cell),
+/// Copies up to `limit` visible cells, and passes at most [`Memstore::PASSED_MAX`] cells.
+fn copy_visible<'a>(
+    entries: impl Iterator<Item = &'a Entry>,
+    visible: SequenceId,
+    limit: usize,
+    found: &mut Vec<Cell>,
+) -> BatchEnd {
+    debug_assert!((1..=Memstore::BATCH_MAX).contains(&limit), "{limit} cells under one lock");
+    let (mut copied, mut passed) = (0, 0);
+    for Entry { cell, .. } in entries {
+        if cell.sequence_id() <= visible {
+            found.push(cell.clone());
+            copied += 1;
+        }
+        passed += 1;
+        if copied == 0 && passed == Memstore::PASSED_MAX {
+            return BatchEnd::NoneVisible(cell.clone());
+        }
+        if copied == limit || passed == Memstore::PASSED_MAX {
+            return BatchEnd::Full;
+        }
+    }
+    BatchEnd::Last
 }
 
 /// Why no further cell was copied under one hold of the lock.
@@ -429,32 +438,50 @@ mod tests {
         for newer in [0, 1, 255, 256, 257, 511, 512, 513, 5_000] {
             let memstore = with_rows([1, 1].into_iter().chain((0..newer).map(|id| 2 + id)));
             let is_passed = newer >= Memstore::PASSED_MAX;
-            let found = memstore.find_before(None, sequence_id(1));
-            assert_eq!(matches!(found, Found::NoneVisible(_)), is_passed, "{newer}");
-            let row = |row: &[u8]| Some(row.into());
-            assert_eq!(memstore.row_before(None, sequence_id(1)), row(b"000001"), "{newer}");
-            assert_eq!(memstore.row_before(Some(b"000001"), sequence_id(1)), row(b"000000"));
-            assert_eq!(memstore.row_before(None, sequence_id(0)), None);
+            let mut cells = Vec::new();
+            let end = memstore.copy_batch_before(None, sequence_id(1), 1, &mut cells);
+            assert_eq!(matches!(end, BatchEnd::NoneVisible(_)), is_passed, "{newer}");
+            let last =
+                |before: Option<&str>, visible| rows_before(&memstore, before, visible, 1).0.pop();
+            assert_eq!(last(None, 1).as_deref(), Some("000001"), "{newer}");
+            assert_eq!(last(Some("000001"), 1).as_deref(), Some("000000"));
+            assert_eq!(last(None, 0), None);
         }
+    }
+
+    /// Returns the rows of the last visible cells before a row, and whether there may be more.
+    fn rows_before(
+        memstore: &Memstore,
+        before: Option<&str>,
+        visible: usize,
+        limit: usize,
+    ) -> (Vec<String>, bool) {
+        let mut cells = Vec::new();
+        let before = before.map(str::as_bytes);
+        let has_more = memstore.copy_cells_before(before, sequence_id(visible), limit, &mut cells);
+        let row = |cell: &Cell| String::from_utf8(cell.row().to_vec()).unwrap();
+        (cells.iter().map(row).collect(), has_more)
     }
 
     proptest! {
         #[test]
-        fn the_row_before_is_that_of_the_last_visible_cell(
+        fn the_cells_before_a_row_are_the_last_visible_ones(
             ids in prop::collection::vec(1..9_usize, 0..600),
             visible in 0..9_usize,
             before in prop::option::of(0..601_usize),
+            limit in 1..=Memstore::BATCH_MAX,
         ) {
             let memstore = with_rows(ids.iter().copied());
             let end = before.unwrap_or(ids.len()).min(ids.len());
-            let expected = ids[..end].iter().rposition(|id| *id <= visible);
+            let all: Vec<_> = (0..end)
+                .filter(|number| ids[*number] <= visible)
+                .map(|number| format!("{number:06}"))
+                .collect();
             let before = before.map(|number| format!("{number:06}"));
-            let found = memstore.row_before(
-                before.as_deref().map(str::as_bytes),
-                sequence_id(visible),
-            );
-            let expected = expected.map(|number| format!("{number:06}").as_bytes().into());
-            prop_assert_eq!(found, expected);
+            let (found, has_more) = rows_before(&memstore, before.as_deref(), visible, limit);
+            prop_assert!(all.ends_with(&found) && found.len() <= limit);
+            prop_assert!(!found.is_empty() || all.is_empty());
+            prop_assert!(has_more || found.len() == all.len());
         }
 
         #[test]

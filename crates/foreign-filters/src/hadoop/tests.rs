@@ -200,6 +200,9 @@ fn truncated_bytes_excess_bytes_and_wrong_fields_are_refused() {
     overfull[20] = 5;
     let parsed = DynamicBloomFilter::from_bytes(&overfull).expect("Hudi writes such filters");
     assert_eq!(parsed.to_bytes(), overfull);
+    let mut grown = parsed.clone();
+    grown.insert(b"one more").expect("not empty");
+    assert_eq!(grown.row_count(), parsed.row_count() + 1);
     let none = [&dynamic[..21], &[0, 0, 0, 0]].concat();
     assert_eq!(DynamicBloomFilter::from_bytes(&none), Err(NotHadoop::Rows("there is no row")));
 }

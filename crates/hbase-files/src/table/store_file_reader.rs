@@ -166,6 +166,35 @@ impl CellScanner {
         }
     }
 
+    /// Moves to the first cell of the greatest row below `row`, or of all rows if `row` is `None`, as
+    /// [`Scanner::seek_row_before`].
+    ///
+    /// # Errors
+    ///
+    /// If a block cannot be read.
+    pub fn seek_row_before(&mut self, row: Option<&[u8]>) -> sstable::Result<()> {
+        if self.half.is_none() {
+            return self.scanner.seek_row_before(row);
+        }
+        match row {
+            None => self.seek_to_last()?,
+            Some(row) => self.seek_before(KeyRef::before_row(row))?,
+        }
+        self.seek_to_row_start()
+    }
+
+    /// Moves from any cell of a row to its first cell.
+    ///
+    /// # Errors
+    ///
+    /// If a block cannot be read.
+    pub fn seek_to_row_start(&mut self) -> sstable::Result<()> {
+        match self.cell().map(|cell| cell.row.to_vec()) {
+            Some(row) => self.seek(KeyRef::before_row(&row)),
+            None => Ok(()),
+        }
+    }
+
     /// Moves to the next cell; does nothing outside the half.
     ///
     /// # Errors
@@ -250,12 +279,24 @@ mod tests {
                     found.push(cell.to_cell());
                     scanner.advance().unwrap();
                 }
+                let mut by_rows = Vec::new();
+                scanner.seek_row_before(None).unwrap();
+                while let Some(row) = scanner.cell().map(|cell| cell.row.to_vec()) {
+                    let start = by_rows.len();
+                    while let Some(cell) = scanner.cell().filter(|cell| cell.row == row) {
+                        by_rows.push(cell.to_cell());
+                        scanner.advance().unwrap();
+                    }
+                    by_rows[start..].reverse();
+                    scanner.seek_row_before(Some(&row)).unwrap();
+                }
                 let mut reversed = Vec::new();
                 scanner.seek_to_last().unwrap();
                 while let Some(cell) = scanner.cell() {
                     reversed.push(cell.to_cell());
                     scanner.retreat().unwrap();
                 }
+                assert!(by_rows == reversed, "split at {split:?}, by rows");
                 backwards.extend(reversed.into_iter().rev());
             }
             assert!(found == cells, "split at {split:?}");

@@ -146,6 +146,14 @@ fn a_file_to_which_a_cloned_table_has_a_link_is_missed() {
     assert!(linked.len() > 20, "{}", linked.len());
     check_each_is_found(&linked, "a cloned table has a link to it");
     assert!(others.iter().all(|(_, lines)| lines.is_empty()), "nothing names them");
+    // HBase leaves the directory when the last link to the file is gone.
+    let (family, name) = linked[0].0.rsplit_once('/').expect("a path");
+    fs::remove_file(copy.path().join("data/default/t1").join(&linked[0].0)).expect("there");
+    let links = archive.join(family).join(format!(".links-{name}"));
+    for link in fs::read_dir(&links).expect("there") {
+        fs::remove_file(link.expect("listed").path()).expect("ours");
+    }
+    assert_eq!(found(&copy.path(), "t1"), Vec::<String>::new());
 }
 
 #[test]

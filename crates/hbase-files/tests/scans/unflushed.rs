@@ -185,6 +185,32 @@ fn cells_beyond_the_memory_are_read_from_sorted_runs() {
     }
 }
 
+/// A scan takes the cells that were read once only if it wants no others.
+#[test]
+fn cells_of_logs_that_were_read_for_fewer_rows_do_not_replace_those_of_a_scan() {
+    let copy = RootCopy::walt();
+    write_many(&copy.table("walt"), "zzz");
+    let table = copy.table("walt");
+    let scans = [
+        scan(),
+        scan().prefix("0"),
+        scan().prefix("01"),
+        scan().start("010"),
+        scan().start("010").stop("020"),
+        scan().stop("020"),
+        scan().row("014"),
+        scan().skip_damaged(true),
+    ];
+    let read: Vec<_> = scans.iter().map(|scan| table.read_logs(scan).expect("sound")).collect();
+    for wanted in &scans {
+        let expected = cells(&table, wanted);
+        for (scan, read) in scans.iter().zip(&read) {
+            let shared = wanted.clone().unflushed(read.clone());
+            assert!(cells(&table, &shared) == expected, "{wanted:?} after {scan:?}");
+        }
+    }
+}
+
 /// An event of the same server comes after the cells on disk, one of another server at another time.
 #[test]
 fn an_event_drops_the_cells_that_are_on_disk() {

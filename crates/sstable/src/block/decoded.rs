@@ -85,6 +85,12 @@ impl DecodedBlock {
         cursor.cell(&self.cells)
     }
 
+    /// Returns the row of the cell at the cursor.
+    #[inline]
+    pub(crate) fn row_at<'a>(&'a self, cursor: &PlainCursor) -> &'a [u8] {
+        cursor.row(&self.cells)
+    }
+
     /// The number of cells, at least 1.
     pub(crate) const fn cell_count(&self) -> u64 {
         self.index.cell_count
@@ -194,14 +200,42 @@ impl DecodedBlock {
     /// empty if no cell precedes `at`.
     pub(crate) fn row_cells_before(&self, at: usize, before: &mut Vec<usize>) {
         before.clear();
-        let Some(start) = self.index.row_start_before(at) else { return };
-        let mut cursor = self.cursor_at(start);
+        let Some(number) = self.rows_before(at).checked_sub(1) else { return };
+        let mut cursor = self.cursor_at(self.start_of_row(number));
         while cursor.position() < at {
             before.push(cursor.position());
             if !self.advance(&mut cursor) {
                 break;
             }
         }
+    }
+
+    /// Returns the number of rows that start before `at`.
+    pub(crate) fn rows_before(&self, at: usize) -> usize {
+        self.index.rows_before(at)
+    }
+
+    /// Returns the number of rows, of which the first may begin in a block before.
+    pub(crate) fn row_count(&self) -> usize {
+        self.index.row_count()
+    }
+
+    /// Returns the offset of the first cell of the row with this number, counted from 0.
+    #[inline]
+    pub(crate) fn start_of_row(&self, number: usize) -> usize {
+        self.index.row_start(number)
+    }
+
+    /// Returns the offset of the first cell of the row after the row with this number, if the block has it.
+    #[inline]
+    pub(crate) fn start_of_row_after(&self, number: usize) -> Option<usize> {
+        (number + 1 < self.row_count()).then(|| self.start_of_row(number + 1))
+    }
+
+    /// Returns the row with this number, counted from 0.
+    #[inline]
+    pub(crate) fn row(&self, number: usize) -> &[u8] {
+        row_at(self.cells.body(), self.start_of_row(number))
     }
 
     #[cfg(test)]

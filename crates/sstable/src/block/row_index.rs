@@ -114,10 +114,19 @@ impl RowIndex {
         }
     }
 
-    /// Returns the offset of the last row that starts before `at`; `None` for 0.
-    pub(super) fn row_start_before(&self, at: usize) -> Option<usize> {
-        let count = self.offsets.partition_point(|start| to_usize(*start) < at);
-        Some(to_usize(self.offsets[count.checked_sub(1)?]))
+    pub(super) const fn row_count(&self) -> usize {
+        self.offsets.len()
+    }
+
+    /// Returns the number of rows that start before `at`.
+    pub(super) fn rows_before(&self, at: usize) -> usize {
+        self.offsets.partition_point(|start| to_usize(*start) < at)
+    }
+
+    /// Returns the offset of the first cell of the row with this number, counted from 0.
+    #[inline]
+    pub(super) fn row_start(&self, number: usize) -> usize {
+        to_usize(self.offsets[number])
     }
 
     /// Returns the heads; builds them in the second call.

@@ -236,7 +236,8 @@ impl RowBounds {
     }
 
     #[expect(clippy::arithmetic_side_effects, reason = "the row lies in the block")]
-    fn row<'a>(&self, cells: &'a PlainCells) -> &'a [u8] {
+    #[inline]
+    pub(crate) fn row<'a>(&self, cells: &'a PlainCells) -> &'a [u8] {
         let row_at = self.cell_at + ROW_AT;
         cells.body().range(row_at, row_at + self.len)
     }

@@ -57,6 +57,17 @@ impl PlainCursor {
         self.bounds.at()
     }
 
+    /// Returns the offset of the next cell in the body.
+    pub(crate) const fn end(&self) -> usize {
+        self.bounds.end()
+    }
+
+    /// Returns the row of the cell at the cursor.
+    #[inline]
+    pub(crate) fn row<'a>(&self, cells: &'a PlainCells) -> &'a [u8] {
+        self.bounds.row().row(cells)
+    }
+
     /// Returns the cell at the cursor.
     #[inline]
     pub(crate) fn cell<'a>(&self, cells: &'a PlainCells) -> CellRef<'a> {

@@ -21,7 +21,7 @@ use crate::{Caching, CellRef, Error, KeyRef, ReadTrace, Result};
 /// [`trace`](Self::trace) returns the counters of the scanner's reads.
 #[derive(Debug)]
 pub struct Scanner {
-    file: Arc<OpenFile>,
+    pub(super) file: Arc<OpenFile>,
     caching: Caching,
     trace: ReadTrace,
     /// Reusable buffers for blocks that bypass the cache.
@@ -29,18 +29,39 @@ pub struct Scanner {
     /// The state of prefetching; `None` if the scanner does not read ahead.
     read_ahead: Option<Box<ReadAhead>>,
     /// The current cell; `None` before the first seek, after the last cell, and after an error.
-    position: Option<ScanPosition>,
+    pub(super) position: Option<ScanPosition>,
     /// The index entry of the current block; `None` if it was not looked up yet.
-    cursor: Option<IndexCursor>,
+    pub(super) cursor: Option<IndexCursor>,
     /// The offsets of the cells to which `retreat` moves next, the nearest one last.
     ///
     /// A block cursor only moves forwards. So `retreat` iterates over the cells of a row, collects
     /// their offsets here, and takes one offset for each step.
     previous_cells: Vec<usize>,
+    /// The row to which [`seek_row_before`](Self::seek_row_before) moved last.
+    pub(super) row_found: Option<RowPlace>,
     /// The number of cells passed, to compare it with the count in the trailer.
     ///
     /// `None` unless the scan began at the first cell and has only advanced since.
     cells_passed: Option<u64>,
+}
+
+/// The place of a row's first cell in the file.
+#[derive(Debug)]
+pub(super) struct RowPlace {
+    pub(super) block: Arc<DecodedBlock>,
+    /// The number of the row in the block, counted from 0.
+    pub(super) number: usize,
+}
+
+impl RowPlace {
+    pub(super) fn last_of(block: Arc<DecodedBlock>) -> Self {
+        let number = block.row_count().saturating_sub(1); // A block has at least one row.
+        Self { block, number }
+    }
+
+    pub(super) fn row(&self) -> &[u8] {
+        self.block.row(self.number)
+    }
 }
 
 /// A position at a cell of a data block.
@@ -75,6 +96,14 @@ impl ScanPosition {
         match self {
             Self::Decoded { block, cursor } => block.cell(cursor),
             Self::Encoded { block, cursor } => block.cell(cursor),
+        }
+    }
+
+    #[inline]
+    fn row(&self) -> &[u8] {
+        match self {
+            Self::Decoded { block, cursor } => block.row_at(cursor),
+            Self::Encoded { block, cursor } => block.cell(cursor).row,
         }
     }
 
@@ -133,6 +162,7 @@ impl Scanner {
             position,
             cursor: None,
             previous_cells: Vec::new(),
+            row_found: None,
             cells_passed: None,
         }
     }
@@ -242,6 +272,12 @@ impl Scanner {
         self.position.as_ref().map(ScanPosition::cell)
     }
 
+    /// Returns the row of the current cell, without the rest of the cell.
+    #[inline]
+    pub fn row(&self) -> Option<&[u8]> {
+        self.position.as_ref().map(ScanPosition::row)
+    }
+
     /// Moves to the next cell. After the last cell the scanner has no position.
     ///
     /// # Errors
@@ -317,7 +353,7 @@ impl Scanner {
     }
 
     /// Clears the position, and returns the block in which `key` is or would be.
-    fn seek_block(&mut self, key: &KeyRef<'_>) -> Result<Option<Arc<DecodedBlock>>> {
+    pub(super) fn seek_block(&mut self, key: &KeyRef<'_>) -> Result<Option<Arc<DecodedBlock>>> {
         self.clear_position_state();
         let held = self.position.take().map(ScanPosition::into_block);
         let (file, mut context) = self.file_and_context();
@@ -359,9 +395,14 @@ impl Scanner {
 
     /// Clears the state that belongs to the current position.
     fn clear_position_state(&mut self) {
+        self.forget_steps();
+        self.cursor = None;
+    }
+
+    /// Clears what only steps from cell to cell need.
+    pub(super) fn forget_steps(&mut self) {
         self.previous_cells.clear();
         self.cells_passed = None;
-        self.cursor = None;
         self.stop_read_ahead();
     }
 
@@ -420,7 +461,7 @@ impl Scanner {
     }
 
     /// Takes the scanner's index cursor, or looks up the index entry of `block`, the current block.
-    fn take_index_cursor(&mut self, block: DataRef<'_>) -> Result<IndexCursor> {
+    pub(super) fn take_index_cursor(&mut self, block: DataRef<'_>) -> Result<IndexCursor> {
         if let Some(cursor) = self.cursor.take() {
             return Ok(cursor);
         }
@@ -439,13 +480,23 @@ impl Scanner {
 
     /// Moves to the last cell of the block before `block`.
     fn move_to_previous_block(&mut self, block: &DecodedBlock) -> Result<()> {
+        if let Some(block) = self.block_before(block)? {
+            self.move_to_last_cell(block);
+        }
+        Ok(())
+    }
+
+    /// Returns the block before `block`, and moves the index cursor to it.
+    pub(super) fn block_before(
+        &mut self,
+        block: &DecodedBlock,
+    ) -> Result<Option<Arc<DecodedBlock>>> {
         let cursor = self.take_index_cursor(DataRef::Decoded(block))?;
         let (file, mut context) = self.file_and_context();
-        let Some(cursor) = cursor.into_previous(file, &mut context)? else { return Ok(()) };
+        let Some(cursor) = cursor.into_previous(file, &mut context)? else { return Ok(None) };
         let block = file.decoded_data_block_at(&cursor, &mut context)?;
         self.cursor = Some(cursor);
-        self.move_to_last_cell(block);
-        Ok(())
+        Ok(Some(block))
     }
 
     fn move_to_last_cell(&mut self, block: Arc<DecodedBlock>) {

@@ -99,7 +99,22 @@ fn steps_and_seeks_in_any_order_reach_the_cells_that_a_pass_shows() {
                         .map(|()| (at = number.checked_sub(1), "seek before").1),
                     2 => scanner.seek_to_first().map(|()| (at = Some(0), "first").1),
                     3 => scanner.seek_to_last().map(|()| (at = Some(cells.len() - 1), "last").1),
-                    4..22 => scanner.advance().map(|()| {
+                    // Often the row of the call before, as in a scan from row to row.
+                    4..12 => {
+                        let bound = at.filter(|_| number % 4 > 0).unwrap_or(number);
+                        let row = (number % 40 > 0).then(|| cells[bound].row());
+                        let is_before = |cell: &crate::Cell| row.is_none_or(|row| cell.row() < row);
+                        let last = cells.iter().rfind(|cell| is_before(cell)).map(crate::Cell::row);
+                        at = last.and_then(|last| cells.iter().position(|cell| cell.row() == last));
+                        scanner.seek_row_before(row).map(|()| {
+                            let ends = at.is_some_and(|at| {
+                                cells.get(at + 1).is_none_or(|next| next.row() != cells[at].row())
+                            });
+                            assert!(ends || !scanner.is_at_row_end(), "{encoding:?}, step {step}");
+                            "seek row before"
+                        })
+                    }
+                    12..26 => scanner.advance().map(|()| {
                         at = at.map(|at| at + 1).filter(|at| *at < cells.len());
                         "advance"
                     }),

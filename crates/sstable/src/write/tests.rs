@@ -57,6 +57,30 @@ fn an_invalid_cell_is_an_error_and_does_not_change_the_file() {
     assert_eq!(bytes.len(), sound.len());
 }
 
+/// A marker that hides all older cells counts for every read of an older time; HBase has the same rule.
+#[test]
+fn the_times_of_a_file_begin_at_zero_if_a_marker_hides_all_older_cells() {
+    for (cell_type, oldest) in [
+        (CellType::Put, 5),
+        (CellType::Delete, 5),
+        (CellType::DeleteFamilyVersion, 5),
+        (CellType::DeleteColumn, 0),
+        (CellType::DeleteFamily, 0),
+    ] {
+        let mut writer = begin(WriterOptions::default()).expect("sound options");
+        let qualifier: &[u8] = if cell_type.deletes_family() { b"" } else { b"q" };
+        writer.append(CellRef { cell_type, qualifier, value: b"", ..CELL }).expect("a sound cell");
+        let bytes = writer.finish().expect("in memory").0;
+        let reader = crate::reader::tests::open(&bytes, crate::ReaderOptions::default());
+        let times = reader.file_info().time_range().expect("the writer notes the times");
+        assert_eq!(
+            (times.min, times.max),
+            (Timestamp::new(oldest), Timestamp::new(5)),
+            "{cell_type:?}"
+        );
+    }
+}
+
 #[test]
 fn tags_are_an_error_in_a_file_without_tags() {
     let mut writer = begin(WriterOptions::default()).expect("sound options");

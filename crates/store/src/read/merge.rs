@@ -48,6 +48,15 @@ pub trait CellCursor {
     fn seek(&mut self, key: KeyRef<'_>) -> Result<(), Self::Error>;
 }
 
+/// A cursor that also goes backwards, from row to row.
+pub(crate) trait RowCursor: CellCursor {
+    /// Moves to the first cell of the greatest row below `row`, or of all rows if `row` is `None`.
+    fn seek_row_before(&mut self, row: Option<&[u8]>) -> Result<(), Self::Error>;
+
+    /// Returns whether the current cell is known to be the last one of its row.
+    fn is_at_row_end(&self) -> bool;
+}
+
 /// A cursor over the merged cells of several sources.
 ///
 /// It returns all cells of all sources in order ([`CellRef::compare`]). Of cells with equal keys
@@ -101,19 +110,19 @@ pub struct MergeCursor<S> {
     heap: Vec<HeapEntry>,
 }
 
-/// A source in the heap, by its index.
+/// A source on a cell, by its index.
 #[derive(Clone, Copy, Debug)]
-struct HeapEntry {
+pub(crate) struct HeapEntry {
     /// The first bytes of the current row, which decide most comparisons without a look at the
     /// cells.
-    head: RowHead,
-    source: usize,
+    pub(crate) head: RowHead,
+    pub(crate) source: usize,
 }
 
 impl<S: CellCursor> MergeCursor<S> {
-    /// Merges no sources yet; see [`insert`](Self::insert).
-    pub(crate) const fn empty() -> Self {
-        Self { sources: Vec::new(), order: Comparator::Bytes, heap: Vec::new() }
+    /// Merges sources, newest first, without a position: the cursor is on no cell until a seek.
+    pub(crate) const fn unpositioned(sources: Vec<S>) -> Self {
+        Self { sources, order: Comparator::Bytes, heap: Vec::new() }
     }
 
     /// Merges `sources`, newest first, beginning at `start`.
@@ -151,6 +160,11 @@ impl<S: CellCursor> MergeCursor<S> {
         debug_assert!(source.cell().is_some(), "{IN_HEAP}");
         // Without a variable for the cell, which would copy it.
         source.cell()
+    }
+
+    /// Returns the row of the current cell.
+    pub(crate) fn row(&self) -> Option<&[u8]> {
+        self.sources[self.heap.first()?.source].row()
     }
 
     /// Advances to the next cell.
@@ -193,14 +207,24 @@ impl<S: CellCursor> MergeCursor<S> {
     ///
     /// If the cursor is on no cell.
     pub fn pass(&mut self, rules: &mut Rules<'_>, verdict: Verdict) -> Result<(), S::Error> {
+        if self.seek_past(rules, verdict)? { Ok(()) } else { self.advance() }
+    }
+
+    /// Seeks the next cell that can matter if the cells between would be many. Otherwise returns `false`,
+    /// and stays.
+    pub(crate) fn seek_past(
+        &mut self,
+        rules: &mut Rules<'_>,
+        verdict: Verdict,
+    ) -> Result<bool, S::Error> {
         if verdict == Verdict::Include {
-            return self.advance();
+            return Ok(false);
         }
         let may_delete_families = || self.sources.iter().any(S::may_delete_families);
         let cell = self.cell().expect("the cursor is on the cell that was judged");
         match rules.seek_after(&cell, verdict, may_delete_families) {
-            Some(position) => self.seek_forward(position),
-            None => self.advance(),
+            Some(position) => self.seek_forward(position).map(|()| true),
+            None => Ok(false),
         }
     }
 
@@ -214,27 +238,47 @@ impl<S: CellCursor> MergeCursor<S> {
         for source in &mut self.sources {
             source.seek(key)?;
         }
-        self.rebuild();
+        self.merge_all();
         Ok(())
     }
 
     /// Moves forwards to the first cell at or after `key`. Sources that are there already stay.
     fn seek_forward(&mut self, key: KeyRef<'_>) -> Result<(), S::Error> {
-        self.heap.clear();
-        for source in &mut self.sources {
-            if source.cell().is_some_and(|cell| self.order.compare(&cell.key(), &key).is_lt()) {
-                source.seek(key)?;
+        let Self { sources, order, heap } = self;
+        let sought = heap.iter().try_for_each(|entry| {
+            let source = &mut sources[entry.source];
+            match source.cell() {
+                Some(cell) if order.compare(&cell.key(), &key).is_lt() => source.seek(key),
+                _ => Ok(()),
             }
+        });
+        if sought.is_err() {
+            heap.clear();
         }
-        self.rebuild();
-        Ok(())
+        self.restore_heap();
+        sought
     }
 
     /// Adds a source at `index` of the list; its current cell must not be before the cursor.
     pub(crate) fn insert(&mut self, index: usize, source: S) {
         self.heap.clear();
         self.sources.insert(index, source);
-        self.rebuild();
+        self.merge_all();
+    }
+
+    /// Moves past the current cell, within its row: where a source knows the row's end, it is not asked for
+    /// its next cell, and has none until the next seek.
+    pub(crate) fn advance_in_row(&mut self) -> Result<(), S::Error>
+    where
+        S: RowCursor,
+    {
+        let first = self.heap.first().expect("the cursor is on a cell").source;
+        if !self.sources[first].is_at_row_end() {
+            return self.advance();
+        }
+        self.heap.swap_remove(0);
+        self.sift_down(0);
+        Ok(())
     }
 
     /// Removes the position: the cursor is on no cell until the next seek.
@@ -249,12 +293,34 @@ impl<S: CellCursor> MergeCursor<S> {
         &mut self.sources
     }
 
-    fn rebuild(&mut self) {
-        let heap_entry = |(index, source): (usize, &S)| {
-            source.row().map(|row| HeapEntry { head: head(self.order, row), source: index })
-        };
-        debug_assert!(self.heap.is_empty(), "the heap is cleared before a rebuild");
-        self.heap.extend(self.sources.iter().enumerate().filter_map(heap_entry));
+    /// Merges only these sources, from where they are, until the next seek.
+    pub(crate) fn merge_only(&mut self, sources: &[usize]) {
+        self.heap.clear();
+        self.heap.extend(sources.iter().map(|source| HeapEntry { head: [0; 2], source: *source }));
+        // Of a single source, nothing compares the head.
+        if sources.len() > 1 {
+            self.restore_heap();
+        }
+    }
+
+    /// Merges all sources, from where they are.
+    fn merge_all(&mut self) {
+        let entries = (0..self.sources.len()).map(|source| HeapEntry { head: [0; 2], source });
+        self.heap.clear();
+        self.heap.extend(entries);
+        self.restore_heap();
+    }
+
+    /// Restores the heap after seeks of its sources.
+    fn restore_heap(&mut self) {
+        let Self { sources, order, heap } = self;
+        heap.retain_mut(|entry| match sources[entry.source].row() {
+            Some(row) => {
+                entry.head = head(*order, row);
+                true
+            }
+            None => false,
+        });
         for index in (0..self.heap.len() / 2).rev() {
             self.sift_down(index);
         }

@@ -6,6 +6,7 @@
 //!                                                         └ scan: cell_filter
 //! ```
 
+pub(crate) mod backward;
 pub(crate) mod cell_filter;
 mod delete_tracker;
 pub(crate) mod explain;

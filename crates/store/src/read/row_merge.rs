@@ -76,7 +76,7 @@ impl<'a> RowMerge<'a> {
             columns,
             files,
             rules,
-            merge: StoreMerge::empty(),
+            merge: StoreMerge::unpositioned(Vec::new()),
             sources: Vec::new(),
             complete_columns: 0,
             has_all_files: false,

@@ -1,8 +1,7 @@
 //! Scans over the rows of a family.
 //!
-//! A forward scan merges all memstores and files and passes the cells through the rules. A reverse
-//! scan repeats this for each row, as HBase does: it seeks the greatest row below the last one and
-//! reads that row forwards.
+//! A scan merges all memstores and files and passes the cells through the rules. A reverse scan goes from
+//! row to row [backwards](super::backward), and reads each row forwards.
 
 use std::borrow::Cow;
 use std::mem;
@@ -13,6 +12,7 @@ use sstable::{Caching, Cell, CellRef, KeyRef, ReadTrace, prefix_end};
 use crate::error::Result;
 use crate::files::version::store_file::{FileCursor, StoreFile};
 use crate::files::version::store_version::Family;
+use crate::read::backward::RowsBackward;
 use crate::read::cell_filter::CellFilter;
 use crate::read::get::ReadView;
 use crate::read::query::Scan;
@@ -32,10 +32,8 @@ pub struct ScanCells {
     filter: CellFilter,
     merge: StoreMerge,
     state: ScanState,
-    /// In a reverse scan: the current row if `is_in_row`, else the exclusive upper bound of the
-    /// next row.
-    upper_bound: Option<Vec<u8>>,
-    is_in_row: bool,
+    /// In a reverse scan: the rows of the merge.
+    backward: Option<RowsBackward>,
     counter: RowCounter,
 }
 
@@ -102,7 +100,13 @@ impl ScanCells {
         let start = scan.start.as_deref().max(prefix).unwrap_or_default();
         let upper_bound = scan.start.as_deref().map(|start| [start, b"\0"].concat());
         let upper_bound = [upper_bound, prefix.and_then(prefix_end)].into_iter().flatten().min();
-        let merge = StoreMerge::new(sources, KeyRef::before_row(start))?;
+        let mut backward = None;
+        let merge = if scan.reverse {
+            backward = Some(RowsBackward::new(sources.len(), upper_bound));
+            StoreMerge::unpositioned(sources)
+        } else {
+            StoreMerge::new(sources, KeyRef::before_row(start))?
+        };
         let is_empty = scan.rows_max == Some(0) || scan.cells_per_row_max == Some(0);
         if trace.filters_unreadable > 0 {
             family.log_filter_problems();
@@ -116,8 +120,7 @@ impl ScanCells {
             filter,
             merge,
             state: if is_empty { ScanState::Done } else { ScanState::Unjudged },
-            upper_bound,
-            is_in_row: false,
+            backward,
             counter: RowCounter::default(),
         })
     }
@@ -182,7 +185,7 @@ impl ScanCells {
         if matches!(self.state, ScanState::Unjudged | ScanState::Returned) {
             // If a step fails, the scan stays done.
             if mem::replace(&mut self.state, ScanState::Done) == ScanState::Returned {
-                self.merge.advance()?;
+                self.advance()?;
             }
             if self.find_shown()? {
                 self.state = ScanState::Selected;
@@ -193,49 +196,34 @@ impl ScanCells {
 
     /// Advances to the first cell to show at or after the cursor; returns whether there is one.
     fn find_shown(&mut self) -> Result<bool> {
-        while !self.scan.reverse || self.find_reverse_row()? {
-            let Some(cell) = self.merge.cell() else { break };
-            if !self.scan.reverse && !self.scan.includes(cell.row) {
-                break;
-            }
-            match self.rules.judge(&cell) {
-                Verdict::Include if !self.filter.accepts(&cell) => self.merge.advance()?,
-                Verdict::Include => match self.counter.count(&self.scan, cell.row) {
-                    Limit::Within => return Ok(true),
-                    Limit::RowIsFull if self.scan.reverse => self.is_in_row = false,
-                    Limit::RowIsFull => {
-                        self.merge.seek(KeyRef::after_row(&self.counter.row))?;
-                    }
-                    Limit::End => break,
-                },
-                verdict => self.merge.pass(&mut self.rules, verdict)?,
-            }
-        }
-        Ok(false)
-    }
-
-    /// In a reverse scan: moves to the next lower row if the current one has ended.
-    ///
-    /// Returns whether the cursor is on a cell of a wanted row.
-    fn find_reverse_row(&mut self) -> Result<bool> {
-        let (stop, prefix) = (self.scan.stop.as_deref(), self.scan.prefix.as_deref());
         loop {
-            let row = self.upper_bound.as_deref().filter(|_| self.is_in_row);
-            if row.is_some() && self.merge.cell().map(|cell| cell.row) == row {
-                return Ok(true);
-            }
-            let Some(row) = self.merge.row_before(self.upper_bound.as_deref())? else {
-                return Ok(false);
-            };
-            if stop.is_some_and(|stop| &row[..] <= stop)
-                || prefix.is_some_and(|prefix| !row.starts_with(prefix))
+            if let Some(backward) = &mut self.backward
+                && !backward.find_cell(&mut self.merge, |row| self.scan.includes_backward(row))?
             {
                 return Ok(false);
             }
-            self.merge.seek(KeyRef::before_row(&row))?;
-            self.upper_bound = Some(row.into());
-            self.is_in_row = true;
+            let Some(cell) = self.merge.cell() else { return Ok(false) };
+            if self.backward.is_none() && !self.scan.includes(cell.row) {
+                return Ok(false);
+            }
+            match self.rules.judge(&cell) {
+                Verdict::Include if !self.filter.accepts(&cell) => self.advance()?,
+                Verdict::Include => match self.counter.count(&self.scan, cell.row) {
+                    Limit::Within => return Ok(true),
+                    Limit::RowIsFull if self.backward.is_some() => self.merge.clear_position(),
+                    Limit::RowIsFull => {
+                        self.merge.seek(KeyRef::after_row(&self.counter.row))?;
+                    }
+                    Limit::End => return Ok(false),
+                },
+                verdict if self.merge.seek_past(&mut self.rules, verdict)? => {}
+                _ => self.advance()?,
+            }
         }
+    }
+
+    fn advance(&mut self) -> Result<()> {
+        if self.backward.is_some() { self.merge.advance_in_row() } else { self.merge.advance() }
     }
 }
 
@@ -283,6 +271,12 @@ impl Scan {
     /// In a forward scan: returns whether a row is before the end of the range.
     fn includes(&self, row: &[u8]) -> bool {
         self.stop.as_deref().is_none_or(|stop| row < stop)
+            && self.prefix.as_deref().is_none_or(|prefix| row.starts_with(prefix))
+    }
+
+    /// In a reverse scan: returns whether a row is before the end of the range.
+    fn includes_backward(&self, row: &[u8]) -> bool {
+        self.stop.as_deref().is_none_or(|stop| row > stop)
             && self.prefix.as_deref().is_none_or(|prefix| row.starts_with(prefix))
     }
 }

@@ -7,24 +7,12 @@ use sstable::{Cell, CellRef, KeyRef, ReadTrace, SequenceId};
 use crate::error::{Error, Result};
 use crate::files::version::store_file::FileCursor;
 use crate::memstore::{Memstore, SeekPosition};
-use crate::read::merge::{CellCursor, MergeCursor};
+use crate::read::merge::{CellCursor, MergeCursor, RowCursor};
 
 /// A cursor over the merged cells of memstores and files.
 pub(crate) type StoreMerge = MergeCursor<CellSource>;
 
 impl StoreMerge {
-    /// Returns the greatest row below `row`, or the greatest of all rows if `row` is `None`.
-    ///
-    /// Afterwards the cursor is on no cell.
-    pub(crate) fn row_before(&mut self, row: Option<&[u8]>) -> Result<Option<Box<[u8]>>> {
-        self.clear_position();
-        let mut greatest = None;
-        for source in self.sources_mut() {
-            greatest = greatest.max(source.row_before(row)?);
-        }
-        Ok(greatest)
-    }
-
     /// Returns the counters of the files since the last call, and resets them.
     pub(crate) fn take_trace(&mut self) -> ReadTrace {
         let mut sum = ReadTrace::default();
@@ -52,6 +40,14 @@ impl CellCursor for CellSource {
         match self {
             Self::Memory(cursor) => cursor.cell(),
             Self::File(cursor) => cursor.cell(),
+        }
+    }
+
+    #[inline]
+    fn row(&self) -> Option<&[u8]> {
+        match self {
+            Self::Memory(cursor) => cursor.cells.get(cursor.at).map(Cell::row),
+            Self::File(cursor) => cursor.row(),
         }
     }
 
@@ -83,11 +79,22 @@ impl CellCursor for CellSource {
     }
 }
 
-impl CellSource {
-    fn row_before(&mut self, row: Option<&[u8]>) -> Result<Option<Box<[u8]>>> {
+impl RowCursor for CellSource {
+    fn seek_row_before(&mut self, row: Option<&[u8]>) -> Result<()> {
         match self {
-            Self::Memory(cursor) => Ok(cursor.memstore.row_before(row, cursor.visible)),
-            Self::File(cursor) => cursor.row_before(row),
+            Self::Memory(cursor) => {
+                cursor.seek_row_before(row);
+                Ok(())
+            }
+            Self::File(cursor) => cursor.seek_row_before(row),
+        }
+    }
+
+    #[inline]
+    fn is_at_row_end(&self) -> bool {
+        match self {
+            Self::Memory(cursor) => cursor.is_at_row_end(),
+            Self::File(cursor) => cursor.is_at_row_end(),
         }
     }
 }
@@ -176,6 +183,55 @@ impl MemstoreCursor {
             self.at += self.cells[self.at..].partition_point(is_before);
         } else {
             self.fill(&SeekPosition::at_or_after(key));
+        }
+    }
+
+    /// Moves to the first cell of the greatest row below `row`, or of all rows if `row` is `None`.
+    ///
+    /// From there on the cursor has only cells of rows below `row`, until the next seek.
+    fn seek_row_before(&mut self, row: Option<&[u8]>) {
+        let is_below = |cell: &Cell| row.is_none_or(|row| cell.row() < row);
+        let mut count = match self.cells.get(self.at) {
+            // Mostly the cursor is in `row`.
+            Some(cell) if !is_below(cell) => {
+                self.cells[..self.at].iter().rposition(is_below).map_or(0, |last| last + 1)
+            }
+            _ => self.cells.partition_point(is_below),
+        };
+        // The batch has all cells of the rows that it has, but perhaps not of its first row.
+        let has_row = |cells: &[Cell]| match cells {
+            [first, .., last] => first.row() != last.row(),
+            _ => false,
+        };
+        if count == self.cells.len() || !has_row(&self.cells[..count]) {
+            self.cells.clear();
+            let Self { memstore, visible, cells, batch, .. } = self;
+            let has_more = memstore.copy_cells_before(row, *visible, *batch, cells);
+            (self.has_more, count) = (false, self.cells.len());
+            self.copied += count;
+            if has_more
+                && !has_row(&self.cells)
+                && let Some(last) = self.cells.last()
+            {
+                let row = last.row().to_vec();
+                self.fill(&SeekPosition::at_or_after(KeyRef::before_row(&row)));
+                return;
+            }
+        }
+        let Some(last) = self.cells[..count].last() else {
+            self.at = 0;
+            return;
+        };
+        self.at = self.cells[..count]
+            .iter()
+            .rposition(|cell| cell.row() != last.row())
+            .map_or(0, |at| at + 1);
+    }
+
+    fn is_at_row_end(&self) -> bool {
+        match &self.cells[self.at..] {
+            [cell, next, ..] => cell.row() != next.row(),
+            _ => !self.has_more,
         }
     }
 

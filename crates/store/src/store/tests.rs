@@ -7,8 +7,8 @@ use sstable::{BlockKind, BlockSource};
 
 use crate::files::names::identity::new_file_name;
 use crate::{
-    Cell, Clock, CompactionKind, Delete, Durability, Error, FamilyOptions, Get, Put, ReadTrace,
-    Scan, ScanCells, SequenceId, Store, StoreOptions, Timestamp,
+    Append, Cell, Clock, CompactionKind, Delete, Durability, Error, FamilyOptions, Get, Increment,
+    Put, ReadTrace, Scan, ScanCells, SequenceId, Store, StoreOptions, Timestamp,
 };
 
 fn open(directory: &Path) -> Store {
@@ -49,6 +49,49 @@ fn writes_are_read_back_before_and_after_a_reopen() {
         drop(store);
         store = open(directory.path());
     }
+}
+
+#[test]
+fn a_column_that_is_named_twice_gets_both_suffixes_and_both_amounts() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    store.put(Put::new("a").column("f", "text", "1")).unwrap();
+    let append = Append::new("a").column("f", "text", "2").column("f", "other", "x");
+    store.append(&append.column("f", "text", "3")).unwrap();
+    assert_eq!(values(&store.get(&Get::row("a")).unwrap()), ["x", "123"]);
+    store.increment(&Increment::new("b").column("f", "n", 5).column("f", "n", -2)).unwrap();
+    assert_eq!(store.get(&Get::row("b")).unwrap()[0].value(), 3_i64.to_be_bytes());
+}
+
+/// Such an id has no cell any more, and none in the log: only the manifest can know it.
+#[test]
+fn no_write_gets_the_id_of_a_bulk_load_whose_cells_a_compaction_dropped() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = || FamilyOptions::default();
+    let maker = Store::open(directory.path().join("maker"), StoreOptions::default()).unwrap();
+    maker.create_family("f", options()).unwrap();
+    maker.delete(Delete::row("a")).unwrap();
+    maker.export(directory.path().join("files"), &[]).unwrap();
+    let mut files = std::fs::read_dir(directory.path().join("files/f")).unwrap();
+    let file = files.next().unwrap().unwrap().path();
+    let place = directory.path().join("store");
+    let store = without_compaction(&place);
+    store.create_family("f", options()).unwrap();
+    store.put(Put::new("a").column("f", "q", "1")).unwrap();
+    store.flush().unwrap();
+    store.bulk_load("f", &[file]).unwrap();
+    let raw = Scan::family("f").raw(true).versions(9);
+    let newest = |store: &Store| {
+        store.scan(raw.clone()).unwrap().map(|cell| cell.unwrap().sequence_id()).max()
+    };
+    let loaded = newest(&store).expect("a marker and a put");
+    store.compact("f", CompactionKind::Major).unwrap();
+    assert_eq!(newest(&store), None);
+    drop(store);
+    let store = without_compaction(&place);
+    store.put(Put::new("b").column("f", "q", "1")).unwrap();
+    assert!(newest(&store) > Some(loaded), "{loaded:?}");
 }
 
 #[test]
@@ -176,6 +219,9 @@ fn a_reverse_scan_of_a_snapshot_skips_newer_rows() {
         put(&["b", "d", "f"], "old");
         let snapshot = store.snapshot();
         put(&["a", "c", "d", "e", "g", "h"], "new");
+        // More than are passed under one hold of the memstore's lock.
+        let many: Vec<_> = (0..600).map(|number| format!("d{number:03}")).collect();
+        put(&many.iter().map(String::as_str).collect::<Vec<_>>(), "new");
         if flushes {
             store.flush().unwrap();
             put(&["aa", "cc", "ff", "z"], "newer");

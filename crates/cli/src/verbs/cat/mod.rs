@@ -1,6 +1,5 @@
 //! `hfile cat`: prints the cells of files.
 
-mod backward;
 mod verb;
 
 pub(crate) use self::verb::Cat;

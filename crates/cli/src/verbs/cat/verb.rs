@@ -4,10 +4,9 @@ use std::cmp::Ordering;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use sstable::{CellRef, Comparator, KeyRef};
+use sstable::{Caching, CellRef, Comparator, KeyRef};
 use transfer::CellsOutput;
 
-use super::backward::ReverseRows;
 use crate::arguments::format_options::FormatOptions;
 use crate::arguments::key_text::KeyText;
 use crate::failure::{Answer, UsageError};
@@ -111,16 +110,25 @@ impl Cat {
         let reader = file.open()?.reader;
         let order = reader.whole().trailer().comparator;
         self.check_range(order)?;
-        let start = self.start.as_ref().map(KeyText::as_bytes);
-        let mut rows = ReverseRows::new(&reader, start)?;
-        while printer.left > 0
-            && let Some(row) = rows.row()
-            && self
-                .stop
-                .as_ref()
-                .is_none_or(|stop| order.compare_rows(row, stop.as_bytes()).is_gt())
+        let mut scanner = reader.scanner(Caching::Bypass);
+        match &self.start {
+            None => scanner.seek_to_last()?,
+            Some(start) => scanner.seek_before(KeyRef::after_row(start.as_bytes()))?,
+        }
+        scanner.seek_to_row_start()?;
+        let stop = self.stop.as_ref().map(KeyText::as_bytes);
+        let includes = |row: &[u8]| stop.is_none_or(|stop| order.compare_rows(row, stop).is_gt());
+        let mut row = Vec::new();
+        while let Some(cell) = scanner.cell().filter(|cell| printer.left > 0 && includes(cell.row))
         {
-            rows.read_row(|cell| if printer.left > 0 { printer.print(cell) } else { Ok(()) })?;
+            row.clear();
+            row.extend_from_slice(cell.row);
+            while let Some(cell) = scanner.cell().filter(|cell| printer.left > 0 && cell.row == row)
+            {
+                printer.print(&cell)?;
+                scanner.advance()?;
+            }
+            scanner.seek_row_before(Some(&row))?;
         }
         Ok(())
     }

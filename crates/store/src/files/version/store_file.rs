@@ -228,6 +228,11 @@ impl FileCursor {
         self.scanner.cell().map(|cell| self.file.with_sequence_id(cell))
     }
 
+    #[inline]
+    pub(crate) fn row(&self) -> Option<&[u8]> {
+        self.scanner.row()
+    }
+
     pub(crate) fn advance(&mut self) -> Result<()> {
         Ok(self.scanner.advance()?)
     }
@@ -236,14 +241,15 @@ impl FileCursor {
         Ok(self.scanner.seek(key)?)
     }
 
-    /// Returns the greatest row below `row`, or the greatest row of the file for `None`.
-    pub(crate) fn row_before(&mut self, row: Option<&[u8]>) -> Result<Option<Box<[u8]>>> {
-        let Some(row) = row else { return Ok(Some(self.file.entry.last_row().into())) };
-        if row > self.file.entry.last_row() {
-            return Ok(Some(self.file.entry.last_row().into()));
-        }
-        self.scanner.seek_before(KeyRef::before_row(row))?;
-        Ok(self.scanner.cell().map(|cell| cell.row.into()))
+    /// Moves to the first cell of the greatest row below `row`, or of all rows if `row` is `None`.
+    pub(crate) fn seek_row_before(&mut self, row: Option<&[u8]>) -> Result<()> {
+        Ok(self.scanner.seek_row_before(row)?)
+    }
+
+    /// Returns whether the current cell is known to be the last one of its row.
+    #[inline]
+    pub(crate) fn is_at_row_end(&self) -> bool {
+        self.scanner.is_at_row_end()
     }
 
     pub(crate) fn take_trace(&mut self) -> ReadTrace {

@@ -1,0 +1,119 @@
+//! Steps of a scanner from row to row towards the start of the file.
+//!
+//! ```text
+//! blocks   [r1 r1 r2 r3][r3 r3][r3 r4]
+//! steps     3     2  ←1           ←    row_found: r4, then r3, which begins two blocks before
+//! ```
+
+#![allow(clippy::arithmetic_side_effects, reason = "a number of a row that is at least 1")]
+
+use std::sync::Arc;
+
+use super::scanner::{RowPlace, ScanPosition, Scanner};
+use crate::block::data::DataRef;
+use crate::block::decoded::DecodedBlock;
+use crate::{KeyRef, Result};
+
+impl Scanner {
+    /// Moves to the first cell of the greatest row below `row`, or of all rows if `row` is `None`.
+    ///
+    /// Without such a row the scanner has no position. A call with the row that the call before found
+    /// costs little more than [`advance`](Self::advance), also if the scanner has read the row meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// If a block cannot be read. The scanner then has no position.
+    pub fn seek_row_before(&mut self, row: Option<&[u8]>) -> Result<()> {
+        self.forget_steps();
+        if let (Some(found), Some(ScanPosition::Decoded { block, cursor })) =
+            (&mut self.row_found, &mut self.position)
+            && found.number > 1
+            && Arc::ptr_eq(block, &found.block)
+            && row == Some(found.row())
+        {
+            found.number -= 1;
+            *cursor = block.cursor_at(block.start_of_row(found.number));
+            return Ok(());
+        }
+        let found = self.row_found.take().filter(|found| row == Some(found.row()));
+        if let Some(RowPlace { block, number }) = found {
+            return self.move_to_row_before(block, number);
+        }
+        let Some(row) = row else {
+            self.seek_to_last()?;
+            let Some(ScanPosition::Decoded { block, .. }) = self.position.take() else {
+                return Ok(());
+            };
+            let count = block.row_count();
+            return self.move_to_row_before(block, count);
+        };
+        let key = KeyRef::before_row(row);
+        let Some(block) = self.seek_block(&key)? else { return Ok(()) };
+        let count = block.seek(&key).map_or_else(|| block.row_count(), |at| block.rows_before(at));
+        self.move_to_row_before(block, count)
+    }
+
+    /// Returns whether the current cell is known to be the last one of its row.
+    ///
+    /// `false` if the scanner would have to look at the next cell: it knows the ends of the rows to which
+    /// [`seek_row_before`](Self::seek_row_before) moves, unless the row is the last one of a block.
+    #[inline]
+    pub fn is_at_row_end(&self) -> bool {
+        let (Some(found), Some(ScanPosition::Decoded { block, cursor })) =
+            (&self.row_found, &self.position)
+        else {
+            return false;
+        };
+        Arc::ptr_eq(block, &found.block)
+            && block.start_of_row_after(found.number) == Some(cursor.end())
+    }
+
+    /// Moves to the first cell of the last row that begins before the row `number` of `block`.
+    fn move_to_row_before(&mut self, block: Arc<DecodedBlock>, number: usize) -> Result<()> {
+        let is_in_block = matches!(
+            &self.position,
+            Some(ScanPosition::Decoded { block: held, .. }) if Arc::ptr_eq(held, &block)
+        );
+        if !is_in_block {
+            self.cursor = None;
+        }
+        let mut place = if let Some(number) = number.checked_sub(1) {
+            RowPlace { block, number }
+        } else {
+            self.position = None;
+            let Some(before) = self.block_before(&block)? else { return Ok(()) };
+            RowPlace::last_of(before)
+        };
+        while place.number == 0
+            && let Some(earlier) = self.earlier_part(&place)?
+        {
+            place = earlier;
+        }
+        let at = place.block.start_of_row(place.number);
+        self.position = Some(ScanPosition::decoded(Arc::clone(&place.block), at));
+        self.row_found = Some(place);
+        Ok(())
+    }
+
+    /// Returns the last row of the block before the block of `place`, if both are the same row.
+    fn earlier_part(&mut self, place: &RowPlace) -> Result<Option<RowPlace>> {
+        let cursor = self.take_index_cursor(DataRef::Decoded(&place.block))?;
+        // The index key is greater than all cells of the block before.
+        let index_key = KeyRef::parse(cursor.entry(self.file.data_index()).key);
+        let order = self.file.blocks.layout.order;
+        let begins_here = index_key
+            .is_some_and(|key| order.compare(&key, &KeyRef::before_row(place.row())).is_le());
+        self.cursor = Some(cursor);
+        if begins_here {
+            return Ok(None);
+        }
+        self.position = None;
+        let Some(before) = self.block_before(&place.block)? else { return Ok(None) };
+        let last = RowPlace::last_of(before);
+        if last.row() == place.row() {
+            return Ok(Some(last));
+        }
+        self.cursor = None; // The cursor is on the block before.
+        Ok(None)
+    }
+}

@@ -1,0 +1,90 @@
+//! The rows of a merge from the last to the first, and the cells of each row in cell order.
+//!
+//! ```text
+//! source 0    a  ·  c  ·  e      row e: 0 and 1 are merged, 2 waits at d
+//! source 1    ·  b  ·  ·  e      row d: 0 is back at c, 1 at b; 2 is read
+//! source 2    a  ·  ·  d  ·      row c: 2 is back at a; 0 is read
+//! ```
+//!
+//! Only the sources of the row before seek, so that a step does not depend on how many sources there are,
+//! except for a comparison of the first bytes of their rows.
+
+use sstable::engine::row_head;
+
+use crate::read::merge::{HeapEntry, MergeCursor, RowCursor};
+
+/// The state of a merge that goes backwards.
+#[derive(Debug, Default)]
+pub(crate) struct RowsBackward {
+    /// The row that is read, or the exclusive upper bound of the first one; `None` for no bound.
+    row: Option<Vec<u8>>,
+    /// The sources that have the row, or all sources before the first row.
+    in_row: Vec<usize>,
+    /// The sources at the first cells of lower rows, in ascending order of these rows.
+    waiting: Vec<HeapEntry>,
+}
+
+impl RowsBackward {
+    /// Begins below `bound`, or with the last row if `bound` is `None`.
+    pub(crate) fn new(source_count: usize, bound: Option<Vec<u8>>) -> Self {
+        Self { row: bound, in_row: (0..source_count).collect(), waiting: Vec::new() }
+    }
+
+    /// Moves the merge to the next lower row, if its cell is not of the current one. Returns whether the merge
+    /// is on a cell of a row for which `includes` returns `true`.
+    pub(crate) fn find_cell<S: RowCursor>(
+        &mut self,
+        merge: &mut MergeCursor<S>,
+        includes: impl FnOnce(&[u8]) -> bool,
+    ) -> Result<bool, S::Error> {
+        if let Some(row) = merge.row()
+            && self.row.as_deref() == Some(row)
+        {
+            return Ok(true);
+        }
+        self.next_row(merge)?;
+        Ok(merge.row().is_some_and(includes))
+    }
+
+    /// Moves the merge to the first cell of the next lower row. Without one, the merge has no position.
+    fn next_row<S: RowCursor>(&mut self, merge: &mut MergeCursor<S>) -> Result<(), S::Error> {
+        merge.clear_position();
+        let Self { row, in_row, waiting } = self;
+        let sources = merge.sources_mut();
+        for source in &*in_row {
+            sources[*source].seek_row_before(row.as_deref())?;
+        }
+        in_row.retain(|source| sources[*source].row().is_some());
+        let row_of = |source: usize| sources[source].row();
+        let is_next = match in_row[..] {
+            [source] => waiting.last().is_none_or(|other| row_of(other.source) < row_of(source)),
+            _ => false,
+        };
+        if !is_next {
+            for source in in_row.drain(..) {
+                let lower = row_of(source).expect("a source without a row was removed");
+                let head = row_head(lower);
+                // By heads first, which decide nearly all comparisons without a look at the rows.
+                let is_less = |other: &HeapEntry| {
+                    let by_heads = other.head.cmp(&head);
+                    by_heads.then_with(|| row_of(other.source).cmp(&Some(lower))).is_lt()
+                };
+                waiting.insert(waiting.partition_point(is_less), HeapEntry { head, source });
+            }
+            let Some(greatest) = waiting.pop() else { return Ok(()) };
+            in_row.push(greatest.source);
+            let is_same = |other: &mut HeapEntry| {
+                other.head == greatest.head && row_of(other.source) == row_of(greatest.source)
+            };
+            while let Some(other) = waiting.pop_if(is_same) {
+                in_row.push(other.source);
+            }
+        }
+        let found = in_row.first().and_then(|source| row_of(*source)).expect("a row was found");
+        let row = row.get_or_insert_default();
+        row.clear();
+        row.extend_from_slice(found);
+        merge.merge_only(in_row);
+        Ok(())
+    }
+}
