@@ -151,6 +151,24 @@ fn blocks_have_the_requested_size() {
     assert!(now.len() == 1 && now[0].starts_with("NONE          NONE"), "{now:?}");
 }
 
+/// HBase 2.6 notes the biggest cell, which older releases do not.
+#[test]
+fn a_file_of_hbase_2_6_keeps_its_biggest_cell() {
+    let directory = directory();
+    let output = path(&directory, "new.hfile");
+    let file = data().join("../hfile-2.6/s01-default.hfile");
+    let file = file.to_str().expect("text");
+    let biggest = |file: &str| {
+        let info = json(&["info", "--json", file]);
+        (info["biggest_cell_bytes"].clone(), info["biggest_cell_key"].clone())
+    };
+    for change in ["--data-block-encoding=DIFF", "--compression=GZ", "--block-size=1KiB"] {
+        stdout(&["recompress", file, "--output", &output, "--force", change]);
+        assert!(biggest(file).0.is_u64());
+        assert_eq!(biggest(&output), biggest(file), "{change}");
+    }
+}
+
 #[test]
 fn a_failed_recompress_explains_itself_and_leaves_nothing() {
     let directory = directory();

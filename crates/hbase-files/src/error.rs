@@ -167,7 +167,7 @@ impl Error {
 
     /// Creates the error of a read of logs without a directory of logs.
     pub(crate) fn logs_missing(root: &Path, searched: &Path) -> Self {
-        let what = "the directory of write-ahead logs; if hbase.wal.dir is another directory, it is the WAL root; it";
+        let what = "the directory of write-ahead logs; if hbase.wal.dir is set, pass that directory as the WAL root; it";
         Self::Missing {
             path: root.to_owned(),
             what: what.to_owned(),

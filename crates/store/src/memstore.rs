@@ -120,7 +120,7 @@ impl Memstore {
         self.len() == 0
     }
 
-    /// Returns whether a visible cell may delete in all columns of its row.
+    /// Returns whether any cell may be a marker that deletes in all columns of its row.
     pub(crate) fn deletes_families(&self) -> bool {
         self.deletes_families.load(Relaxed)
     }
@@ -153,7 +153,7 @@ impl Memstore {
         matches!(batch, BatchEnd::Full)
     }
 
-    /// Does the same under one hold of the lock, and passes at most [`Self::PASSED_MAX`] cells.
+    /// [`copy_cells`](Self::copy_cells) under one hold of the lock; passes at most [`Self::PASSED_MAX`] cells.
     fn copy_batch(
         &self,
         position: &SeekPosition<'_>,
@@ -197,8 +197,8 @@ impl Memstore {
         matches!(batch, BatchEnd::Full)
     }
 
-    /// Does the same under one hold of the lock, in descending order, and passes at most
-    /// [`Self::PASSED_MAX`] cells.
+    /// [`copy_cells_before`](Self::copy_cells_before) under one hold of the lock, in descending order; passes at
+    /// most [`Self::PASSED_MAX`] cells.
     fn copy_batch_before(
         &self,
         bound: Option<&SeekPosition<'_>>,

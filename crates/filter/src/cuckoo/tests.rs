@@ -388,17 +388,23 @@ fn contradictory_fields_are_rejected() {
     let (keys_at, count_at, overflow_at) = (24, 40, 48);
     let copies_at = sound.len() - 8;
     assert!(with(keys_at, 68).is_ok());
+    // The identities of the last two entries of 16 bytes, in ascending order.
+    let [first, second] = [32, 16].map(|before_end| sound.len() - before_end);
+    let identity =
+        |at: usize| u64::from_le_bytes(sound[at..at + 8].try_into().expect("eight bytes"));
+    assert!(identity(first) < identity(second));
     for (at, number) in [
-        (keys_at, 67),            // Fewer keys than in the buckets.
-        (keys_at, u64::MAX),      // More keys than in the buckets.
-        (count_at, 19),           // Contradicts the length.
-        (count_at, u64::MAX),     // Overflows.
-        (overflow_at, 0),         // Contradicts the length.
-        (overflow_at, u64::MAX),  // Overflows.
-        (copies_at, 0),           // No copies.
-        (copies_at, u64::MAX),    // More copies than keys.
-        (copies_at - 8, 0),       // Fingerprint 0, and not ascending.
-        (copies_at - 8, 1 << 63), // No such bucket.
+        (second, identity(first)), // The entry before again.
+        (keys_at, 67),             // Fewer keys than in the buckets.
+        (keys_at, u64::MAX),       // More keys than in the buckets.
+        (count_at, 19),            // Contradicts the length.
+        (count_at, u64::MAX),      // Overflows.
+        (overflow_at, 0),          // Contradicts the length.
+        (overflow_at, u64::MAX),   // Overflows.
+        (copies_at, 0),            // No copies.
+        (copies_at, u64::MAX),     // More copies than keys.
+        (copies_at - 8, 0),        // Fingerprint 0, and not ascending.
+        (copies_at - 8, 1 << 63),  // No such bucket.
     ] {
         assert!(matches!(with(at, number), Err(FormatError::Parameters(_))), "{number} at {at}");
     }

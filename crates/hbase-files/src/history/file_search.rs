@@ -182,7 +182,8 @@ impl<'t> FileSearch<'t> {
             if family.files.iter().any(|file| file.name.to_string() == name) {
                 continue;
             }
-            if self.tree.list(&item.path).map_err(Error::io(&item.path, "list it"))?.is_empty() {
+            // HBase removes the directory after the last of its links.
+            if list_if_there(self.tree, &item.path)?.is_empty() {
                 continue;
             }
             let how = "a cloned table has a link to it";

@@ -128,7 +128,8 @@ impl LogFiles {
     }
 }
 
-/// Finds the logs of `hbase:meta`, or those of all other tables, whose cells have all been flushed or split.
+/// Finds the logs of `hbase:meta`, or those of all other tables, whose cells have all been flushed or split:
+/// in the directory, and in the directories of servers below, which HBase makes if it is set to.
 pub(crate) fn old_logs(
     tree: &dyn FileTree,
     directory: &Path,
@@ -139,7 +140,10 @@ pub(crate) fn old_logs(
             && is_log_of_meta(&item.path) == is_meta
             && !item.name().is_some_and(|name| name.starts_with(PROCEDURE_LOG))
     };
-    let items = list_if_there(tree, directory)?;
+    let mut items = list_if_there(tree, directory)?;
+    for server in items.clone().iter().filter(|item| item.kind == ItemKind::Directory) {
+        items.extend(list_if_there(tree, &server.path)?);
+    }
     Ok(items.into_iter().filter(is_log).map(|item| item.path).collect())
 }
 

@@ -21,7 +21,7 @@ impl LostLogs {
     /// Returns what is wrong, as text for people.
     pub(crate) fn what(&self) -> String {
         format!(
-            "the logs of region {} are missing: by hbase:meta, the server opened the region with sequence id {} and has not closed it, and no log of the server is here or in oldWALs; if hbase.wal.dir is another directory, it is the WAL root",
+            "the logs of region {} are missing: by hbase:meta, the server opened the region with sequence id {} and has not closed it, and no log of the server is here or in oldWALs; if hbase.wal.dir is set, pass that directory as the WAL root",
             self.region,
             self.sequence.get()
         )

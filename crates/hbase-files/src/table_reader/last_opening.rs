@@ -7,7 +7,7 @@
 //!
 //! Nothing is reported if the server may have had logs that HBase has split by region, or does not need any more: a log of
 //! the server is in `oldWALs`, or the region has recovered edits or HFiles. HBase 1 does not write states to `hbase:meta`,
-//! which tell a region that is open from one that waits to be opened after its server died.
+//! which tell a region that is open from one that waits to be opened after its server died; so nothing is reported for it.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -3,7 +3,7 @@
 use hbase_files::TableScan;
 use sstable::{Cell, Timestamp};
 
-use super::made::{Log, Made, MadeRegion, flushed, hfile, put};
+use super::made::{Log, Made, MadeRegion, flushed, hfile, put, write_file};
 
 /// Returns the cell of an entry with this sequence id.
 fn cell(sequence: u64) -> Cell {
@@ -33,6 +33,19 @@ fn a_cell_with_the_flushed_id_is_in_the_file() {
     let log = (3..8).fold(Log::new(), |log, id| log.entry(&region.name, id, 9, &[cell(id)]));
     made.log("host,1,1", &log.0);
     assert_eq!(found(&made), (vec![3, 2, 7, 6], None));
+}
+
+/// They are newer than cells of a log that is not split yet.
+#[test]
+fn recovered_hfiles_do_not_say_what_was_flushed() {
+    let (made, region) = made();
+    region.file(&hfile(1), flushed(3), &[put("a", "q", 1, 2, "file")]);
+    let recovered = region.path.join("f/recovered.hfiles").join(hfile(2));
+    write_file(&recovered, flushed(10), &[put("a", "q", 2, 10, "recovered")]);
+    let log =
+        [3, 5, 11].iter().fold(Log::new(), |log, id| log.entry(&region.name, *id, 9, &[cell(*id)]));
+    made.log("host,1,1", &log.0);
+    assert_eq!(found(&made), (vec![10, 2, 11, 5], None));
 }
 
 #[test]

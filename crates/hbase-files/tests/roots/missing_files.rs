@@ -312,6 +312,10 @@ fn logs_among_the_old_ones_and_recovered_edits_are_read() {
     fs::create_dir_all(&old).expect("ours");
     fs::rename(&edits, old.join("log.1")).expect("moved");
     assert_eq!(count(), 1);
+    let server = old.join("host,16020,1795621400000");
+    fs::create_dir(&server).expect("ours");
+    fs::rename(old.join("log.1"), server.join("log.1")).expect("moved");
+    assert_eq!(count(), 1);
     fs::remove_dir_all(&old).expect("ours");
     assert_eq!(count(), 0, "nothing names it");
 }

@@ -1,8 +1,10 @@
 //! Steps of a scanner from row to row towards the start of the file.
 //!
 //! ```text
-//! blocks   [r1 r1 r2 r3][r3 r3][r3 r4]
-//! steps     3     2  ←1           ←    row_found: r4, then r3, which begins two blocks before
+//! blocks    0: r1 r1 r2 r3   1: r3 r3   2: r3 r4
+//! call 1    r4 of block 2
+//! call 2    r3: the first row of block 2, also the only one of block 1, begins in block 0
+//! call 3    r2 of block 0
 //! ```
 
 #![allow(clippy::arithmetic_side_effects, reason = "a number of a row that is at least 1")]
@@ -17,8 +19,8 @@ use crate::{KeyRef, Result};
 impl Scanner {
     /// Moves to the first cell of the greatest row below `row`, or of all rows if `row` is `None`.
     ///
-    /// Without such a row the scanner has no position. A call with the row that the call before found
-    /// costs little more than [`advance`](Self::advance), also if the scanner has read the row meanwhile.
+    /// Without such a row the scanner has no position. A call with the row that the last call found is about
+    /// as cheap as [`advance`](Self::advance), even after the row was read.
     ///
     /// # Errors
     ///
@@ -85,7 +87,7 @@ impl Scanner {
             RowPlace::last_of(before)
         };
         while place.number == 0
-            && let Some(earlier) = self.earlier_part(&place)?
+            && let Some(earlier) = self.part_in_block_before(&place)?
         {
             place = earlier;
         }
@@ -96,7 +98,8 @@ impl Scanner {
     }
 
     /// Returns the last row of the block before the block of `place`, if both are the same row.
-    fn earlier_part(&mut self, place: &RowPlace) -> Result<Option<RowPlace>> {
+    fn part_in_block_before(&mut self, place: &RowPlace) -> Result<Option<RowPlace>> {
+        self.position = None;
         let cursor = self.take_index_cursor(DataRef::Decoded(&place.block))?;
         // The index key is greater than all cells of the block before.
         let index_key = KeyRef::parse(cursor.entry(self.file.data_index()).key);
@@ -107,7 +110,6 @@ impl Scanner {
         if begins_here {
             return Ok(None);
         }
-        self.position = None;
         let Some(before) = self.block_before(&place.block)? else { return Ok(None) };
         let last = RowPlace::last_of(before);
         if last.row() == place.row() {

@@ -1,9 +1,9 @@
-//! The open files of this process: few of many files have a descriptor.
+//! Limits how many of the files that are read have an open descriptor.
 //!
 //! ```text
 //! read ─┬ the file is open       read lock of the file, one positioned read
-//!       └ it is closed           count it; close the least recently used files if there are too many;
-//!                                open it, compare its fingerprint, read
+//!       └ it is closed           open it, compare its fingerprint, count it; close the least recently used
+//!                                files if there are too many; read
 //! ```
 //!
 //! Two limits apply. The process has one for all its files: half of its soft limit of descriptors
@@ -13,8 +13,7 @@
 //! A file in use is not closed: its reader holds its lock, which closing only tries to take. So concurrent
 //! reads of more files than the limit exceed it, by at most one file per reader.
 //!
-//! The locks are `std`'s also in the models of threads of the crate `store`: nothing that a model can delay happens
-//! while one is held.
+//! The locks are `std`'s even where loom models the threads of a store: no modelled operation runs under one.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug};
@@ -124,7 +123,7 @@ impl PooledFile {
     ///
     /// If the fingerprint is already noted.
     pub fn note_fingerprint(&self, at: u64) -> io::Result<()> {
-        let fingerprint = Fingerprint::of(self, at)?;
+        let fingerprint = Fingerprint::of(self, at, self.len)?;
         self.fingerprint.set(fingerprint).expect("noted once, after the file was opened");
         Ok(())
     }
@@ -160,11 +159,14 @@ impl PooledFile {
             io::ErrorKind::NotFound => io::Error::new(error.kind(), REMOVED),
             _ => error,
         })?;
-        let is_same = source.len() == self.len
-            && match self.fingerprint.get() {
-                Some(known) => Fingerprint::of(&*source, known.at)? == *known,
-                None => true,
-            };
+        // A log may have grown.
+        let is_same = match self.fingerprint.get() {
+            Some(known) if source.len() >= self.len => {
+                Fingerprint::of(&*source, known.at, self.len)? == *known
+            }
+            Some(_) => false,
+            None => source.len() == self.len,
+        };
         if !is_same {
             return Err(io::Error::new(io::ErrorKind::InvalidData, REPLACED));
         }
@@ -218,8 +220,8 @@ impl Fingerprint {
     /// Length of each of the two parts; a trailer has 4,096 bytes.
     const PART: u64 = 4096;
 
-    fn of(source: &dyn ReadAt, at: u64) -> io::Result<Self> {
-        let len = source.len();
+    /// Reads the parts of the first `len` bytes.
+    fn of(source: &dyn ReadAt, at: u64, len: u64) -> io::Result<Self> {
         let (at, end) = (at.min(len), len.saturating_sub(Self::PART));
         // In most files, little is between the file info and the trailer: one read has both parts.
         let between = end.saturating_sub(at);
@@ -353,7 +355,7 @@ mod tests {
         other[200] = 1;
         fs::write(&path, &other).unwrap();
         assert_eq!(read(&files[0]).unwrap_err().kind(), io::ErrorKind::InvalidData);
-        fs::write(&path, [0; 9001]).unwrap();
+        fs::write(&path, [0; 8999]).unwrap();
         assert_eq!(read(&files[0]).unwrap_err().kind(), io::ErrorKind::InvalidData);
         fs::remove_file(&path).unwrap();
         assert_eq!(read(&files[0]).unwrap_err().kind(), io::ErrorKind::NotFound);

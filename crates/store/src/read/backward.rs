@@ -6,8 +6,8 @@
 //! source 2    a  ·  ·  d  ·      row c: 2 is back at a; 0 is read
 //! ```
 //!
-//! Only the sources of the row before seek, so that a step does not depend on how many sources there are,
-//! except for a comparison of the first bytes of their rows.
+//! Only the sources that have the current row seek. So the cost of a step does not grow with the number of
+//! sources, except for comparisons of the first bytes of their rows.
 
 use sstable::engine::row_head;
 
@@ -30,9 +30,9 @@ impl RowsBackward {
         Self { row: bound, in_row: (0..source_count).collect(), waiting: Vec::new() }
     }
 
-    /// Moves the merge to the next lower row, if its cell is not of the current one. Returns whether the merge
-    /// is on a cell of a row for which `includes` returns `true`.
-    pub(crate) fn find_cell<S: RowCursor>(
+    /// If the merge has left the current row, moves it to the next lower one. Returns whether the merge is on a
+    /// cell of a row that `includes` accepts.
+    pub(crate) fn go_to_row<S: RowCursor>(
         &mut self,
         merge: &mut MergeCursor<S>,
         includes: impl FnOnce(&[u8]) -> bool,
@@ -56,11 +56,11 @@ impl RowsBackward {
         }
         in_row.retain(|source| sources[*source].row().is_some());
         let row_of = |source: usize| sources[source].row();
-        let is_next = match in_row[..] {
+        let stays_ahead = match in_row[..] {
             [source] => waiting.last().is_none_or(|other| row_of(other.source) < row_of(source)),
             _ => false,
         };
-        if !is_next {
+        if !stays_ahead {
             for source in in_row.drain(..) {
                 let lower = row_of(source).expect("a source without a row was removed");
                 let head = row_head(lower);

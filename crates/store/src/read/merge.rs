@@ -266,8 +266,8 @@ impl<S: CellCursor> MergeCursor<S> {
         self.merge_all();
     }
 
-    /// Moves past the current cell, within its row: where a source knows the row's end, it is not asked for
-    /// its next cell, and has none until the next seek.
+    /// Moves past the current cell within its row. A source at the end of its row is dropped from the merge
+    /// until the next seek.
     pub(crate) fn advance_in_row(&mut self) -> Result<(), S::Error>
     where
         S: RowCursor,

@@ -198,7 +198,7 @@ impl ScanCells {
     fn find_shown(&mut self) -> Result<bool> {
         loop {
             if let Some(backward) = &mut self.backward
-                && !backward.find_cell(&mut self.merge, |row| self.scan.includes_backward(row))?
+                && !backward.go_to_row(&mut self.merge, |row| self.scan.includes_backward(row))?
             {
                 return Ok(false);
             }

@@ -108,8 +108,10 @@ pub(crate) struct MemstoreCursor {
     row: Option<Box<[u8]>>,
     cells: Vec<Cell>,
     at: usize,
-    /// Whether the memstore may have cells after this batch.
+    /// Whether the memstore may have cells after this batch to which [`advance`](Self::advance) goes on.
     has_more: bool,
+    /// Whether the memstore may have cells after this batch, of rows that a reverse scan has passed.
+    ends_early: bool,
     /// The maximum number of cells in the next batch.
     batch: usize,
     /// The number of cells copied so far.
@@ -126,6 +128,7 @@ impl MemstoreCursor {
             cells: Vec::new(),
             at: 0,
             has_more: false,
+            ends_early: false,
             batch: Memstore::BATCH_MAX,
             copied: 0,
         }
@@ -147,7 +150,17 @@ impl MemstoreCursor {
             return None;
         }
         let (memstore, row, copied) = (Arc::clone(memstore), Some(key.row.into()), cells.len());
-        Some(Self { memstore, visible, row, cells, at: 0, has_more, batch, copied })
+        Some(Self {
+            memstore,
+            visible,
+            row,
+            cells,
+            at: 0,
+            has_more,
+            ends_early: false,
+            batch,
+            copied,
+        })
     }
 
     pub(crate) const fn copied(&self) -> usize {
@@ -177,7 +190,7 @@ impl MemstoreCursor {
     fn seek(&mut self, key: KeyRef<'_>) {
         let is_before = |cell: &Cell| cell.as_ref().key() < key;
         if self.cells.get(self.at).is_some_and(is_before)
-            && (!self.has_more || !self.cells.last().is_some_and(is_before))
+            && ((!self.has_more && !self.ends_early) || !self.cells.last().is_some_and(is_before))
         {
             // Forwards within the batch.
             self.at += self.cells[self.at..].partition_point(is_before);
@@ -188,7 +201,7 @@ impl MemstoreCursor {
 
     /// Moves to the first cell of the greatest row below `row`, or of all rows if `row` is `None`.
     ///
-    /// From there on the cursor has only cells of rows below `row`, until the next seek.
+    /// The cells of that row are followed by cells of greater rows, or by none.
     fn seek_row_before(&mut self, row: Option<&[u8]>) {
         let is_below = |cell: &Cell| row.is_none_or(|row| cell.row() < row);
         let mut count = match self.cells.get(self.at) {
@@ -198,19 +211,19 @@ impl MemstoreCursor {
             }
             _ => self.cells.partition_point(is_below),
         };
-        // The batch has all cells of the rows that it has, but perhaps not of its first row.
-        let has_row = |cells: &[Cell]| match cells {
+        // The rows in the batch are complete, except perhaps the first.
+        let has_complete_row = |cells: &[Cell]| match cells {
             [first, .., last] => first.row() != last.row(),
             _ => false,
         };
-        if count == self.cells.len() || !has_row(&self.cells[..count]) {
+        if count == self.cells.len() || !has_complete_row(&self.cells[..count]) {
             self.cells.clear();
             let Self { memstore, visible, cells, batch, .. } = self;
             let has_more = memstore.copy_cells_before(row, *visible, *batch, cells);
-            (self.has_more, count) = (false, self.cells.len());
+            (self.has_more, self.ends_early, count) = (false, true, self.cells.len());
             self.copied += count;
             if has_more
-                && !has_row(&self.cells)
+                && !has_complete_row(&self.cells)
                 && let Some(last) = self.cells.last()
             {
                 let row = last.row().to_vec();
@@ -237,9 +250,35 @@ impl MemstoreCursor {
 
     fn fill(&mut self, position: &SeekPosition<'_>) {
         self.cells.clear();
-        self.at = 0;
+        (self.at, self.ends_early) = (0, false);
         let Self { memstore, visible, row, cells, batch, .. } = self;
         self.has_more = memstore.copy_cells(position, *visible, *batch, cells, row.as_deref());
         self.copied += self.cells.len();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sstable::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn a_cursor_seeks_forwards_from_where_it_has_gone_backwards() {
+        let memstore = Arc::new(Memstore::new());
+        let row = |number: usize| format!("{number:04}");
+        for number in 0..500 {
+            let row = row(number);
+            let put = CellRef::put(row.as_bytes(), b"f", b"q", Timestamp::new(1), b"");
+            memstore.insert([CellRef { sequence_id: SequenceId::new(1), ..put }.to_cell()]);
+        }
+        let mut cursor = MemstoreCursor::new(Arc::clone(&memstore), SequenceId::MAX);
+        let found = |cursor: &MemstoreCursor| cursor.cell().map(|cell| cell.row.to_vec());
+        for (before, to) in [(500, 499), (3, 3), (300, 299), (300, 300), (300, 400), (70, 0)] {
+            cursor.seek_row_before(Some(row(before).as_bytes()));
+            assert_eq!(found(&cursor), Some(row(before - 1).into_bytes()));
+            cursor.seek(KeyRef::before_row(row(to).as_bytes()));
+            assert_eq!(found(&cursor), Some(row(to).into_bytes()), "{before} {to}");
+        }
     }
 }
