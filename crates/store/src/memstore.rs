@@ -88,7 +88,7 @@ impl Memstore {
         let puts = column.filter(|older| older.cell_type == CellType::Put);
         let (mut older, mut bytes) = (SmallVec::<[_; 4]>::new(), 0);
         for put in puts {
-            // The key without the bytes of the cell that is removed.
+            // Borrows the bytes of `cell`, not those of the cell that is removed.
             let key =
                 KeyRef { timestamp: put.timestamp, type_code: put.key().type_code, ..cell.key() };
             older.push(SeekPosition::new(key, put.sequence_id, false));

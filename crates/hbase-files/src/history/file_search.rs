@@ -1,7 +1,7 @@
 //! Looks for store files of a table that are gone, though nothing lists them.
 //!
 //! Without a store file tracker, nothing lists the files of a table. Other parts of the root directory name
-//! some of them: markers of flushes and bulk loads in the logs, those of openings for references and links, and the
+//! some of them: markers of flushes, bulk loads and, for references and links, of openings of regions in the logs, and the
 //! back references of cloned tables. A file that they name, that is in none of the four data directories, and that no
 //! problem of the table names already, is lost, unless HBase's normal operation removes such a file:
 //!
@@ -15,7 +15,7 @@
 //! | another file of its family cannot be read                   | that may be the file that replaced it    |
 //! | a log cannot be read to its end                             | a later marker in it may explain it      |
 //!
-//! The last two are reported in its place: the damaged file by its own check, the log here. A log that ends within
+//! In the last two cases the damaged file or the log is reported instead: the file by its own check, the log here. A log that ends within
 //! an entry is read to its end, as HBase does: its server died. If the server went on in another log, entries may be
 //! lost, and the log counts as one that cannot be read to its end.
 //!
@@ -58,7 +58,8 @@ pub(crate) struct FileSearch<'t> {
     reported: HashSet<&'t Path>,
 }
 
-/// A store file that is gone, the logs of a region that are gone, or a part of a root directory that does not tell which are gone.
+/// A store file or logs of a region that are gone, or an unreadable part of a root directory, because of which losses may
+/// go unnoticed.
 #[derive(Debug)]
 pub(crate) struct FileLoss {
     /// The region; `None` if the whole table is concerned.
@@ -70,7 +71,7 @@ pub(crate) struct FileLoss {
     pub(crate) what: String,
     /// The rows that may have lost cells.
     pub(crate) rows: RowsBetween,
-    /// Why a part could not be read that is not known to be damaged.
+    /// The error if the part could not be read, but is not known to be damaged.
     pub(crate) unread: Option<Error>,
 }
 

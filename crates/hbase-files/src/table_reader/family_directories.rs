@@ -12,7 +12,7 @@
 //! | no            | some                             | has directories of families | damage  |
 //!
 //! HBase has opened a region if there is a file `recovered.edits/N.seqid`, which each opening writes.
-//! The first line is a family that was added while the table was disabled. The other warnings are
+//! The first row is a family that was added while the table was disabled. The other warnings are
 //! regions of a new clone, split or merge.
 //!
 //! The directories do not tell all cases apart. A sound table is called damaged while an `alter` that
@@ -103,7 +103,7 @@ fn keeps_empty_directories(tree: &dyn FileTree, root: &Path, table: &Path) -> bo
 
 /// Returns whether a directory is empty, or one that is at most `depth` levels below it.
 ///
-/// A directory that cannot be listed is one of a file system that keeps directories.
+/// A directory that cannot be listed counts as empty, so that missing directories are reported.
 fn has_empty(tree: &dyn FileTree, directory: &Path, depth: u32) -> bool {
     let Ok(items) = tree.list(directory) else { return true };
     let Some(below) = depth.checked_sub(1) else { return items.is_empty() };

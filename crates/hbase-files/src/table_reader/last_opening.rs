@@ -2,8 +2,8 @@
 //!
 //! HBase 2 records where a region is open, `info:server` and `info:serverstartcode`, and the sequence id of its opening,
 //! `info:seqnumDuringOpen`. The server writes a marker to its log when it opens the region, so a log of the server is there
-//! as long as the region is open. A region was not closed since if the number of its file `recovered.edits/N.seqid` is
-//! less than the sequence id of the opening: N is at least as great when the region was closed, or opened again.
+//! as long as the region is open. A region was not closed since if the greatest N of its files `recovered.edits/N.seqid` is
+//! less than the sequence id of the opening: closing the region, and opening it again, write a greater N.
 //!
 //! Nothing is reported if the server may have had logs that HBase has split by region, or does not need any more: a log of
 //! the server is in `oldWALs`, or the region has recovered edits or HFiles. HBase 1 does not write states to `hbase:meta`,
@@ -36,10 +36,10 @@ pub(crate) fn lost_logs<'r>(
 ) -> Vec<LostLogs> {
     let (mut lost, mut has_log) = (Vec::new(), BTreeMap::new());
     for (region, RegionOpening { server, sequence }) in regions {
-        let is_open = region.last_opened.is_some_and(|last| last < sequence);
-        let is_split =
+        let was_not_closed = region.last_opened.is_some_and(|last| last < sequence);
+        let has_recovered_files =
             !region.recovered_edits.is_empty() || region.recovered_hfiles().next().is_some();
-        if !is_open || is_split {
+        if !was_not_closed || has_recovered_files {
             continue;
         }
         let directory = logs.directory.join(&server);
@@ -54,10 +54,10 @@ pub(crate) fn lost_logs<'r>(
 /// Returns whether there may be a log of a server, in whatever directory.
 fn has_logs(tree: &dyn FileTree, logs: &LogFiles, server: &str) -> bool {
     // Names of logs have `%2C` in place of a comma. The host may be written in another way.
-    let start_code = server.find(',').map_or(server, |comma| server.split_at(comma).1);
+    let port_and_start_code = server.find(',').map_or(server, |comma| server.split_at(comma).1);
     let is_of_server = |path: &Path| {
         let name = path.to_string_lossy().replace("%2C", ",");
-        name.contains(start_code) && !is_log_of_meta(path)
+        name.contains(port_and_start_code) && !is_log_of_meta(path)
     };
     logs.logs.iter().chain(&logs.empty).any(|log| is_of_server(log))
         || match list_if_there(tree, &logs.old) {

@@ -8,10 +8,10 @@
 //! |--------------------------------------------------------|-----------------------------------------------------|
 //! | it names another region than its entry                 | HBase skips it                                      |
 //! | the region was opened or closed after it               | HBase has then moved the inputs to the archive; an  |
-//! |                                                        | input that is there is back: `restore_snapshot`     |
+//! |                                                        | input that is there was restored by a snapshot      |
 //! | the log is in `oldWALs`, or was moved aside            | HBase does not replay the log                       |
 //!
-//! Its outputs need not be there: a later compaction may have replaced them. HBase does not look for them either.
+//! The outputs of a marker need not be there: a later compaction may have replaced them. HBase does not look for them either.
 
 use std::collections::HashSet;
 

@@ -277,7 +277,7 @@ fn close_oldest(open: &mut OpenFiles, group: Option<u64>, count: usize) -> Vec<A
     files
 }
 
-/// Returns how many of `open` files are closed at once if there may be `max`.
+/// Returns how many files to close when `open` files exceed `max`.
 ///
 /// A sixteenth of `max` more than needed, because each call sorts all open files.
 const fn count_to_close(open: usize, max: usize) -> usize {

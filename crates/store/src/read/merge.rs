@@ -19,7 +19,7 @@ pub trait CellCursor {
     /// Returns the row of the current cell; `None` without one.
     ///
     /// A merge asks for the row of each cell. A cursor that knows it without the rest of the cell
-    /// should say so.
+    /// should override this.
     #[inline]
     fn row(&self) -> Option<&[u8]> {
         self.cell().map(|cell| cell.row)
@@ -27,7 +27,7 @@ pub trait CellCursor {
 
     /// Returns whether the source may have markers that delete in all columns of a family.
     ///
-    /// A cursor that knows that there are none should say so: then [`MergeCursor::pass`] seeks past the
+    /// A cursor that knows that there are none should override this: then [`MergeCursor::pass`] seeks past the
     /// cells with the empty qualifier, too.
     fn may_delete_families(&self) -> bool {
         true
