@@ -21,6 +21,7 @@ use crate::snapshot::DESCRIPTION_FILE;
 use crate::table::Table;
 use crate::table::log_files::LOGS;
 use crate::table::root_paths::{list_if_there, table_in};
+use crate::table::schema;
 use crate::table_reader::TableReader;
 use crate::table_reader::recovered::RECOVERED_EDITS;
 use crate::tree::root_tree::RootTree;
@@ -236,6 +237,10 @@ impl RootDirectory {
     /// HBase writes recovered edits when it splits the logs of a dead server, also for a table that was dropped
     /// in the meantime, and never reads these. A directory that cannot be read may have more.
     pub(super) fn has_only_recovered_edits(&self, table: &Path) -> bool {
+        // Nearly all tables have a schema, and need not be listed.
+        if !matches!(self.tree.find(&table.join(schema::DIRECTORY)), Ok(None)) {
+            return false;
+        }
         let Ok(regions) = self.tree.list(table) else { return false };
         let has_no_more = |region: &Item| {
             let parts = self.tree.list(&region.path).unwrap_or_default();

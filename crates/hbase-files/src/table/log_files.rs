@@ -140,8 +140,10 @@ pub(crate) fn old_logs(
             && is_log_of_meta(&item.path) == is_meta
             && !item.name().is_some_and(|name| name.starts_with(PROCEDURE_LOG))
     };
-    let mut items = list_if_there(tree, directory)?;
-    for server in items.clone().iter().filter(|item| item.kind == ItemKind::Directory) {
+    let (servers, mut items): (Vec<_>, Vec<_>) = list_if_there(tree, directory)?
+        .into_iter()
+        .partition(|item| item.kind == ItemKind::Directory);
+    for server in servers {
         items.extend(list_if_there(tree, &server.path)?);
     }
     Ok(items.into_iter().filter(is_log).map(|item| item.path).collect())

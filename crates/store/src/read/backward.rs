@@ -30,23 +30,16 @@ impl RowsBackward {
         Self { row: bound, in_row: (0..source_count).collect(), waiting: Vec::new() }
     }
 
-    /// If the merge has left the current row, moves it to the next lower one. Returns whether the merge is on a
-    /// cell of a row that `includes` accepts.
+    /// If the merge has left the current row, moves it to the first cell of the next lower row. Without such a
+    /// row, the merge has no position.
     pub(crate) fn go_to_row<S: RowCursor>(
         &mut self,
         merge: &mut MergeCursor<S>,
-        includes: impl FnOnce(&[u8]) -> bool,
-    ) -> Result<bool, S::Error> {
-        if let Some(row) = merge.row()
-            && self.row.as_deref() == Some(row)
-        {
-            return Ok(true);
-        }
-        self.next_row(merge)?;
-        Ok(merge.row().is_some_and(includes))
+    ) -> Result<(), S::Error> {
+        let is_in_row = merge.row().is_some_and(|row| self.row.as_deref() == Some(row));
+        if is_in_row { Ok(()) } else { self.next_row(merge) }
     }
 
-    /// Moves the merge to the first cell of the next lower row. Without one, the merge has no position.
     fn next_row<S: RowCursor>(&mut self, merge: &mut MergeCursor<S>) -> Result<(), S::Error> {
         merge.clear_position();
         let Self { row, in_row, waiting } = self;

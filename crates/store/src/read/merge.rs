@@ -261,7 +261,6 @@ impl<S: CellCursor> MergeCursor<S> {
 
     /// Adds a source at `index` of the list; its current cell must not be before the cursor.
     pub(crate) fn insert(&mut self, index: usize, source: S) {
-        self.heap.clear();
         self.sources.insert(index, source);
         self.merge_all();
     }
@@ -293,10 +292,9 @@ impl<S: CellCursor> MergeCursor<S> {
         &mut self.sources
     }
 
-    /// Merges only these sources, from where they are, until the next seek.
+    /// Merges only these sources, each of which is on a cell, until the next seek.
     pub(crate) fn merge_only(&mut self, sources: &[usize]) {
-        self.heap.clear();
-        self.heap.extend(sources.iter().map(|source| HeapEntry { head: [0; 2], source: *source }));
+        self.fill_heap(sources.iter().copied());
         // Of a single source, nothing compares the head.
         if sources.len() > 1 {
             self.restore_heap();
@@ -305,10 +303,14 @@ impl<S: CellCursor> MergeCursor<S> {
 
     /// Merges all sources, from where they are.
     fn merge_all(&mut self) {
-        let entries = (0..self.sources.len()).map(|source| HeapEntry { head: [0; 2], source });
-        self.heap.clear();
-        self.heap.extend(entries);
+        self.fill_heap(0..self.sources.len());
         self.restore_heap();
+    }
+
+    /// Replaces the heap by entries whose heads [`restore_heap`](Self::restore_heap) sets.
+    fn fill_heap(&mut self, sources: impl Iterator<Item = usize>) {
+        self.heap.clear();
+        self.heap.extend(sources.map(|source| HeapEntry { head: [0; 2], source }));
     }
 
     /// Restores the heap after seeks of its sources.

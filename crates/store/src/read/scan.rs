@@ -197,13 +197,11 @@ impl ScanCells {
     /// Advances to the first cell to show at or after the cursor; returns whether there is one.
     fn find_shown(&mut self) -> Result<bool> {
         loop {
-            if let Some(backward) = &mut self.backward
-                && !backward.go_to_row(&mut self.merge, |row| self.scan.includes_backward(row))?
-            {
-                return Ok(false);
+            if let Some(backward) = &mut self.backward {
+                backward.go_to_row(&mut self.merge)?;
             }
             let Some(cell) = self.merge.cell() else { return Ok(false) };
-            if self.backward.is_none() && !self.scan.includes(cell.row) {
+            if !self.scan.includes(cell.row) {
                 return Ok(false);
             }
             match self.rules.judge(&cell) {
@@ -268,15 +266,10 @@ impl Drop for ScanCells {
 }
 
 impl Scan {
-    /// In a forward scan: returns whether a row is before the end of the range.
+    /// Returns whether a row is before the end of the range, in the direction of the scan.
     fn includes(&self, row: &[u8]) -> bool {
-        self.stop.as_deref().is_none_or(|stop| row < stop)
-            && self.prefix.as_deref().is_none_or(|prefix| row.starts_with(prefix))
-    }
-
-    /// In a reverse scan: returns whether a row is before the end of the range.
-    fn includes_backward(&self, row: &[u8]) -> bool {
-        self.stop.as_deref().is_none_or(|stop| row > stop)
+        let is_before = |stop: &[u8]| if self.reverse { row > stop } else { row < stop };
+        self.stop.as_deref().is_none_or(is_before)
             && self.prefix.as_deref().is_none_or(|prefix| row.starts_with(prefix))
     }
 }

@@ -83,6 +83,13 @@ impl Cat {
         }
     }
 
+    /// Returns whether a row is before `--stop`, in the direction of the scan.
+    fn includes(&self, row: &[u8], order: Comparator) -> bool {
+        let before = if self.reverse { Ordering::Greater } else { Ordering::Less };
+        let is_before = |stop: &KeyText| order.compare_rows(row, stop.as_bytes()) == before;
+        self.stop.as_ref().is_none_or(is_before)
+    }
+
     fn print_forward(&self, file: &Input, printer: &mut Printer) -> anyhow::Result<()> {
         let reader = file.open()?.reader;
         let order = reader.whole().trailer().comparator;
@@ -94,10 +101,7 @@ impl Cat {
         }
         while printer.left > 0
             && let Some(cell) = scanner.cell()
-            && self
-                .stop
-                .as_ref()
-                .is_none_or(|stop| order.compare_rows(cell.row, stop.as_bytes()).is_lt())
+            && self.includes(cell.row, order)
         {
             printer.print(&cell)?;
             scanner.advance()?;
@@ -116,10 +120,10 @@ impl Cat {
             Some(start) => scanner.seek_before(KeyRef::after_row(start.as_bytes()))?,
         }
         scanner.seek_to_row_start()?;
-        let stop = self.stop.as_ref().map(KeyText::as_bytes);
-        let includes = |row: &[u8]| stop.is_none_or(|stop| order.compare_rows(row, stop).is_gt());
         let mut row = Vec::new();
-        while let Some(cell) = scanner.cell().filter(|cell| printer.left > 0 && includes(cell.row))
+        while printer.left > 0
+            && let Some(cell) = scanner.cell()
+            && self.includes(cell.row, order)
         {
             row.clear();
             row.extend_from_slice(cell.row);
