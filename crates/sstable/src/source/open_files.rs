@@ -355,6 +355,13 @@ mod tests {
         other[200] = 1;
         fs::write(&path, &other).unwrap();
         assert_eq!(read(&files[0]).unwrap_err().kind(), io::ErrorKind::InvalidData);
+        // A file that grew is the same one, but not if its first bytes are others.
+        fs::write(&path, [0; 9001]).unwrap();
+        assert_eq!(read(&files[0]).unwrap(), 0);
+        assert_eq!([read(&files[1]).unwrap(), read(&files[2]).unwrap()], [1, 2]);
+        other.resize(9001, 0);
+        fs::write(&path, &other).unwrap();
+        assert_eq!(read(&files[0]).unwrap_err().kind(), io::ErrorKind::InvalidData);
         fs::write(&path, [0; 8999]).unwrap();
         assert_eq!(read(&files[0]).unwrap_err().kind(), io::ErrorKind::InvalidData);
         fs::remove_file(&path).unwrap();
