@@ -43,6 +43,9 @@ const COLUMNS: [&str; 5] = ["", "p", "pq", "pqqqqqqqqqqqqqqq", "pqqqqqqqqqqqqqqq
 const NUMBER: &str = "n";
 const NOW: i64 = 1_000;
 
+/// From this number of files on, sizes always decide which files a minor compaction merges.
+const FILES_BY_SIZE: u64 = 16;
+
 type Written = (&'static [u8], &'static str, Option<i64>, CellType);
 
 #[derive(Clone, Debug)]
@@ -124,6 +127,7 @@ impl Subject {
             Step::Check(row, column, exists) => self.check_and_put(row, column, &value, *exists),
             Step::Load(load) => self.load(load, &value),
             Step::Flush => self.store.flush().unwrap(),
+            Step::Compact(CompactionKind::Minor) if self.files() >= FILES_BY_SIZE => {}
             Step::Compact(kind) => self.store.compact("f", *kind).unwrap(),
             Step::RebuildFilters => self.store.rebuild_filters("f").unwrap(),
             Step::Reopen => self.reopen(),
@@ -155,6 +159,10 @@ impl Subject {
             Step::Snapshot => self.snapshot = Some(self.store.snapshot()),
             Step::Read(_) => {}
         }
+    }
+
+    fn files(&self) -> u64 {
+        self.store.stats().family("f").unwrap().files
     }
 
     fn newest(&self, row: &[u8], column: &str) -> Option<Cell> {

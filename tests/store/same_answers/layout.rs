@@ -6,7 +6,7 @@ use filter::{ErrorRate, FilterKind, Sizing};
 use proptest::prelude::*;
 use proptest::sample::select;
 use sstable::{BloomType, Compression, DataBlockEncoding};
-use store::{FamilyOptions, KeepDeletedCells, MapMode, StoreOptions};
+use store::{CompactionOptions, FamilyOptions, KeepDeletedCells, MapMode, StoreOptions};
 
 /// The options of a family that decide about answers; both stores have the same.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +86,11 @@ impl Layout {
     }
 
     pub(super) fn store_options(&self, family: Family) -> StoreOptions {
+        // Minor compactions drop versions. With a maximum of files, the sizes of the files, and so the
+        // layout, would say which of them are merged.
+        let compaction = CompactionOptions::default().files_max(usize::MAX);
         StoreOptions::default()
+            .compaction(compaction)
             .cache_bytes(self.cache_bytes)
             .wal_segment_bytes(self.segment_bytes)
             .index_block_size(self.index_block_size)
@@ -135,7 +139,6 @@ pub(super) fn layout() -> impl Strategy<Value = Layout> {
                 cache_bytes,
                 segment_bytes,
                 open_files_max,
-                // Minor compactions must merge the same files, because they drop versions.
                 flags,
             }
         },
