@@ -57,6 +57,7 @@ fn is_full(error: &Error) -> bool {
     else {
         return false;
     };
+    assert!(error.to_string().ends_with(&format!(": {source}")), "the message says why: {error}");
     source.kind() == io::ErrorKind::StorageFull
 }
 

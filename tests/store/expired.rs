@@ -8,10 +8,12 @@ use std::thread;
 use std::time::Duration;
 
 use store::{
-    Clock, CompactionOptions, Delete, FamilyOptions, Get, Put, Scan, Store, StoreOptions, Timestamp,
+    Clock, CompactionKind, CompactionOptions, Delete, FamilyOptions, Get, Put, Scan, Store,
+    StoreOptions, Timestamp,
 };
 
 const TTL: Duration = Duration::from_secs(1);
+const HOUR: i64 = 3_600_000;
 
 /// A store without threads, whose time is set by the test.
 struct Case {
@@ -22,10 +24,14 @@ struct Case {
 
 impl Case {
     fn new(family: FamilyOptions) -> Self {
-        let directory = tempfile::tempdir().unwrap();
         let now = Arc::new(AtomicI64::new(10_000));
         let clock = Arc::clone(&now);
         let clock = Clock::new(move || Timestamp::new(clock.load(Ordering::SeqCst)));
+        Self::with_clock(family, now, clock)
+    }
+
+    fn with_clock(family: FamilyOptions, now: Arc<AtomicI64>, clock: Clock) -> Self {
+        let directory = tempfile::tempdir().unwrap();
         let options =
             StoreOptions::default().clock(clock).background(false).memstore_flush_bytes(1);
         // No merge before a file expires.
@@ -112,6 +118,50 @@ fn an_expired_file_of_delete_markers_is_removed() {
     case.put("new");
     assert_eq!(case.store.stats().files_expired, 2);
     assert_eq!(case.store.get(&Get::row("row")).unwrap(), before);
+}
+
+/// The clock is ahead for less than an hour: reads hide the cells, and a flush, a compaction and the
+/// removal of expired files keep them. A jump that lasts is followed.
+#[test]
+fn a_jump_of_the_clock_that_does_not_last_removes_nothing() {
+    const TTL: i64 = 3 * HOUR;
+    let (now, passed) = (Arc::new(AtomicI64::new(10_000)), Arc::new(AtomicI64::new(0)));
+    let (clock, elapsed) = (Arc::clone(&now), Arc::clone(&passed));
+    let clock = Clock::doubting_jumps(
+        move || Timestamp::new(clock.load(Ordering::SeqCst)),
+        move || Duration::from_millis(elapsed.load(Ordering::SeqCst).unsigned_abs()),
+    );
+    let family = FamilyOptions::default().ttl(Some(Duration::from_millis(TTL.unsigned_abs())));
+    let case = Case::with_clock(family, now, clock);
+    let rows = || {
+        let cells = case.store.scan(Scan::family("f")).unwrap();
+        cells
+            .map(|cell| String::from_utf8(cell.unwrap().row().to_vec()).unwrap())
+            .collect::<Vec<_>>()
+    };
+    let written_late = |row: &str| {
+        case.store.put(Put::new(row).column_at("f", "q", Timestamp::new(10_000), row)).unwrap();
+    };
+    case.put("a");
+    for jump in [10 * HOUR, 10 * HOUR] {
+        case.now.fetch_add(jump, Ordering::SeqCst);
+        written_late("b"); // The flush keeps the row.
+        assert_eq!(rows(), [""; 0], "the rows have expired by the clock");
+        case.store.compact("f", CompactionKind::Major).unwrap();
+        case.now.fetch_sub(jump, Ordering::SeqCst);
+        assert_eq!(rows(), ["a", "b"]);
+    }
+    assert_eq!(case.store.stats().files_expired, 0);
+    case.now.fetch_add(10 * HOUR, Ordering::SeqCst);
+    written_late("c");
+    passed.fetch_add(HOUR, Ordering::SeqCst);
+    case.now.fetch_add(HOUR, Ordering::SeqCst);
+    written_late("d");
+    assert_eq!(
+        case.store.stats().families[0].file_cells,
+        0,
+        "the clock has been ahead for an hour"
+    );
 }
 
 /// Without a write, the background thread removes the file when its time comes.

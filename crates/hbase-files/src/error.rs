@@ -18,7 +18,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// An I/O error; a retry may help.
-    #[error("{}: cannot {action}", path.display())]
+    #[error("{}: cannot {action}: {source}", path.display())]
     Io {
         /// The file or directory.
         path: PathBuf,
@@ -124,7 +124,7 @@ pub enum Error {
 
     /// Unflushed cells that exceed [`TableScan::log_bytes_max`](crate::TableScan::log_bytes_max) could
     /// not be written to a temporary file.
-    #[error("{}: cannot keep cells of logs in a temporary file", directory.display())]
+    #[error("{}: cannot keep cells of logs in a temporary file: {source}", directory.display())]
     Temporary {
         /// The directory of the temporary file.
         directory: PathBuf,
@@ -134,7 +134,7 @@ pub enum Error {
     },
 
     /// A part of a table could not be read, so that a scan would miss cells.
-    #[error("{}: a part of the table cannot be read, and its cells are missing", path.display())]
+    #[error("{}: a part of the table cannot be read, and its cells are missing: {source}", path.display())]
     Incomplete {
         /// The manifest or the directory of the table.
         path: PathBuf,

@@ -16,7 +16,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// An I/O error; a retry may help.
-    #[error("{file}: cannot {action}")]
+    #[error("{file}: cannot {action}: {source}")]
     Io {
         /// The file.
         file: FileName,

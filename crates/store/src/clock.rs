@@ -1,12 +1,20 @@
-//! The clock, for cells that are written without a timestamp and for TTLs.
+//! The clock: for cells that are written without a timestamp, and for TTLs.
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use sstable::Timestamp;
 
-/// A clock in milliseconds since 1970. Clones are cheap.
+use crate::sync::{Mutex, lock};
+
+/// A clock in milliseconds since 1970. Clones are cheap, and are one clock.
+///
+/// Reads use the time as it is. Flushes, compactions and the removal of expired files, which drop expired
+/// cells for good, doubt a jump of the system clock: while the clock is more than a minute ahead of the time
+/// that has passed since it was last asked, they use the time that has passed. Once the clock has been ahead
+/// for an hour, they follow it. They follow a clock that goes back at once, and believe the time at which
+/// the store is opened.
 ///
 /// ```
 /// use store::{Clock, Timestamp};
@@ -15,15 +23,21 @@ use sstable::Timestamp;
 /// assert!(Clock::system().now() > Timestamp::new(1_700_000_000_000));
 /// ```
 #[derive(Clone)]
-pub struct Clock(Arc<dyn Fn() -> Timestamp + Send + Sync>);
+pub struct Clock {
+    now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+    /// `None` for a clock that is always believed.
+    doubt: Option<Arc<Doubt>>,
+}
 
 impl Clock {
     /// Returns the system clock.
     pub fn system() -> Self {
-        Self::new(|| {
+        let start = Instant::now();
+        let now = || {
             let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             Timestamp::new(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX))
-        })
+        };
+        Self::doubting_jumps(now, move || start.elapsed())
     }
 
     /// Returns a clock that always returns `now`.
@@ -31,14 +45,31 @@ impl Clock {
         Self::new(move || now)
     }
 
-    /// Returns a clock that calls `now`.
+    /// Returns a clock that calls `now`, and that is always believed.
     pub fn new(now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
-        Self(Arc::new(now))
+        Self { now: Arc::new(now), doubt: None }
+    }
+
+    /// Returns a clock that calls `now`, and whose jumps forward are doubted as those of the system clock are.
+    ///
+    /// `elapsed` returns how much time has passed since some moment in the past. It never goes back.
+    pub fn doubting_jumps(
+        now: impl Fn() -> Timestamp + Send + Sync + 'static,
+        elapsed: impl Fn() -> Duration + Send + Sync + 'static,
+    ) -> Self {
+        let doubt = Doubt { elapsed: Box::new(elapsed), belief: Mutex::new(None) };
+        Self { doubt: Some(Arc::new(doubt)), ..Self::new(now) }
     }
 
     /// Returns the current time.
     pub fn now(&self) -> Timestamp {
-        (self.0)()
+        (self.now)()
+    }
+
+    /// Returns the time by which cells may be dropped for good.
+    pub(crate) fn now_for_expiry(&self) -> Timestamp {
+        let now = self.now();
+        self.doubt.as_ref().map_or(now, |doubt| doubt.believed(now))
     }
 }
 
@@ -51,5 +82,131 @@ impl Default for Clock {
 impl fmt::Debug for Clock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Clock({})", self.now())
+    }
+}
+
+/// What is believed of a clock that may jump.
+struct Doubt {
+    elapsed: Box<dyn Fn() -> Duration + Send + Sync>,
+    /// `None` before the clock is asked for the first time.
+    belief: Mutex<Option<Belief>>,
+}
+
+/// The time that was believed when the clock was last asked.
+struct Belief {
+    time: Timestamp,
+    elapsed: Duration,
+    /// Since when the clock has been ahead of the time that has passed.
+    ahead_since: Option<Duration>,
+}
+
+impl Doubt {
+    /// How far the clock may be ahead of the time that has passed, in milliseconds.
+    const AHEAD_MAX: i64 = 60_000;
+    /// How long the clock must have been ahead before it is followed.
+    const LASTS: Duration = Duration::from_secs(3600);
+
+    /// Returns the time to believe if the clock says `now`.
+    fn believed(&self, now: Timestamp) -> Timestamp {
+        let elapsed = (self.elapsed)();
+        let mut belief = lock(&self.belief);
+        let mut next = Belief { time: now, elapsed, ahead_since: None };
+        if let Some(last) = &*belief {
+            let passed = elapsed.saturating_sub(last.elapsed).as_millis();
+            let passed = i64::try_from(passed).unwrap_or(i64::MAX);
+            let expected = last.time.get().saturating_add(passed);
+            let ahead_since = last.ahead_since.unwrap_or(elapsed);
+            let is_ahead = now.get() > expected.saturating_add(Self::AHEAD_MAX);
+            if is_ahead && elapsed.saturating_sub(ahead_since) < Self::LASTS {
+                let time = Timestamp::new(expected);
+                next = Belief { time, elapsed, ahead_since: Some(ahead_since) };
+            }
+        }
+        belief.insert(next).time
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+    use super::*;
+
+    const MINUTE: i64 = 60_000;
+    const HOUR: i64 = 60 * MINUTE;
+
+    /// A clock that may jump, and the time that really passes, in milliseconds.
+    #[derive(Default)]
+    struct Time {
+        clock: AtomicI64,
+        passed: AtomicU64,
+    }
+
+    impl Time {
+        fn new() -> (Arc<Self>, Clock) {
+            let time = Arc::new(Self::default());
+            let (clock, passed) = (Arc::clone(&time), Arc::clone(&time));
+            let doubting = Clock::doubting_jumps(
+                move || Timestamp::new(clock.clock.load(Ordering::Relaxed)),
+                move || Duration::from_millis(passed.passed.load(Ordering::Relaxed)),
+            );
+            (time, doubting)
+        }
+
+        fn jump(&self, millis: i64) {
+            self.clock.fetch_add(millis, Ordering::Relaxed);
+        }
+
+        fn pass(&self, millis: i64) {
+            self.jump(millis);
+            self.passed.fetch_add(millis.unsigned_abs(), Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_jump_forward_is_believed_once_it_has_lasted_an_hour() {
+        let (time, clock) = Time::new();
+        assert_eq!(clock.now_for_expiry(), Timestamp::new(0));
+        time.pass(5 * HOUR);
+        assert_eq!(
+            clock.now_for_expiry(),
+            Timestamp::new(5 * HOUR),
+            "time may pass between two calls"
+        );
+        time.jump(10 * HOUR);
+        assert_eq!(clock.now(), Timestamp::new(15 * HOUR), "reads use the clock as it is");
+        assert_eq!(clock.now_for_expiry(), Timestamp::new(5 * HOUR));
+        time.pass(HOUR - 1);
+        assert_eq!(clock.now_for_expiry(), Timestamp::new(6 * HOUR - 1));
+        time.pass(1);
+        assert_eq!(clock.now_for_expiry(), Timestamp::new(16 * HOUR));
+        time.pass(1);
+        assert_eq!(clock.now_for_expiry(), Timestamp::new(16 * HOUR + 1));
+    }
+
+    #[test]
+    fn a_jump_that_is_taken_back_is_forgotten() {
+        let (time, clock) = Time::new();
+        for _ in 0..3 {
+            let before = clock.now_for_expiry();
+            time.jump(10 * HOUR);
+            assert_eq!(clock.now_for_expiry(), before);
+            time.pass(HOUR - 1);
+            time.jump(-10 * HOUR);
+            assert_eq!(clock.now_for_expiry(), clock.now());
+        }
+    }
+
+    #[test]
+    fn a_clock_is_followed_back_at_once_and_forward_by_a_minute() {
+        let (time, clock) = Time::new();
+        time.jump(10 * HOUR);
+        assert_eq!(clock.now_for_expiry(), Timestamp::new(10 * HOUR), "the first time is believed");
+        time.jump(-9 * HOUR);
+        assert_eq!(clock.now_for_expiry(), Timestamp::new(HOUR));
+        time.jump(MINUTE);
+        assert_eq!(clock.now_for_expiry(), Timestamp::new(HOUR + MINUTE));
+        time.jump(MINUTE + 1);
+        assert_eq!(clock.now_for_expiry(), Timestamp::new(HOUR + MINUTE));
     }
 }

@@ -16,7 +16,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// An operating system call failed; a retry may help.
-    #[error("{}: cannot {action}", path.display())]
+    #[error("{}: cannot {action}: {source}", path.display())]
     Io {
         /// The file or directory.
         path: PathBuf,

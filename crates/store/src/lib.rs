@@ -206,7 +206,7 @@ pub use read::query::{Get, Scan};
 pub use read::rules;
 pub use read::scan::ScanCells;
 pub use read::snapshot::Snapshot;
-pub use stats::{FamilyStats, FilterProblem, MapStats, Stats};
+pub use stats::{FamilyStats, FilterProblem, MapStats, SnapshotStats, Stats};
 pub use store::{CheckedFile, CompactionKind, Keys, Pairs, Store};
 pub use write::mutation::{Delete, Put, WriteBatch};
 pub use write::read_modify_write::{Append, CheckAndMutate, CompareOperator, Increment};

@@ -33,6 +33,8 @@ impl Stats {
     /// | `store_write_stalls`              | counter |                                          |
     /// | `store_write_stall_seconds`       | gauge   | the sum since the store was opened       |
     /// | `store_cache_bytes`               | gauge   | `part`: capacity, blocks, filters        |
+    /// | `store_snapshots`, `store_oldest_snapshot_seconds` | gauge |                           |
+    /// | `store_kept_bytes`                | gauge   | `part`: files, memstores; only reads still use them |
     ///
     /// ```
     /// use store::{FamilyOptions, Store, StoreOptions};
@@ -71,6 +73,14 @@ impl Stats {
             ("blocks", self.cache.block_bytes),
             ("filters", self.cache.reserved_bytes),
         ];
+        let snapshots = &self.snapshots;
+        gauge!("store_snapshots", "store" => store.clone()).set(snapshots.open as f64);
+        gauge!("store_oldest_snapshot_seconds", "store" => store.clone())
+            .set(snapshots.oldest.unwrap_or_default().as_secs_f64());
+        let kept = [("files", snapshots.file_bytes), ("memstores", snapshots.memstore_bytes)];
+        for (part, bytes) in kept {
+            gauge!("store_kept_bytes", "store" => store.clone(), "part" => part).set(bytes as f64);
+        }
         for (part, bytes) in cache {
             gauge!("store_cache_bytes", "store" => store.clone(), "part" => part).set(bytes as f64);
         }

@@ -56,6 +56,8 @@ pub struct Stats {
     ///
     /// Reads ignore such a filter: they are slower, but correct.
     pub filter_problems: Vec<FilterProblem>,
+    /// The open snapshots, and what is kept for reads only.
+    pub snapshots: SnapshotStats,
     /// The counters of the block cache.
     pub cache: CacheStats,
 }
@@ -93,6 +95,41 @@ impl Stats {
         }
         sum
     }
+}
+
+/// The open snapshots at one moment, and the files and memory that the store keeps only for reads.
+///
+/// Flushes, compactions and dropped families replace files and memstores. A replaced file is removed, and the
+/// memory of a replaced memstore is given back, once no snapshot, scan or other read uses it any more.
+///
+/// ```
+/// use store::{FamilyOptions, Put, Store, StoreOptions};
+///
+/// # let directory = tempfile::tempdir()?;
+/// let store = Store::open(directory.path(), StoreOptions::default())?;
+/// store.create_family("f", FamilyOptions::default())?;
+/// store.put(Put::new("row").column("f", "q", "value"))?;
+/// let snapshot = store.snapshot();
+/// store.flush()?;
+/// assert_eq!(store.stats().snapshots.open, 1);
+/// assert!(store.stats().snapshots.memstore_bytes > 0, "the snapshot still has the memstore");
+/// drop(snapshot);
+/// assert_eq!(store.stats().snapshots, store::SnapshotStats::default());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct SnapshotStats {
+    /// Number of open snapshots. The clones of a snapshot count as one.
+    pub open: u64,
+    /// For how long the oldest of them has been open.
+    pub oldest: Option<Duration>,
+    /// Number of replaced files that a read still uses.
+    pub files: u64,
+    /// Bytes of these files on disk.
+    pub file_bytes: u64,
+    /// Approximate memory in bytes of the replaced memstores that a read still uses.
+    pub memstore_bytes: u64,
 }
 
 /// An unusable filter of a store file.

@@ -80,7 +80,7 @@ pub enum Error {
     ),
 
     /// `manifest.json` in the output is not the manifest of an export.
-    #[error("{}: not the manifest of an export; give another directory", file.display())]
+    #[error("{}: not the manifest of an export; give another directory: {source}", file.display())]
     Manifest {
         /// The file.
         file: PathBuf,
@@ -94,7 +94,7 @@ pub enum Error {
     NotADirectory(PathBuf),
 
     /// An I/O error; a retry may help.
-    #[error("{file}: cannot {action}")]
+    #[error("{file}: cannot {action}: {source}")]
     Io {
         /// The file or directory, or `stdin`.
         file: String,

@@ -12,7 +12,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// An I/O error; a retry may help.
-    #[error("{file}: cannot read at offset {offset}")]
+    #[error("{file}: cannot read at offset {offset}: {source}")]
     Io {
         /// The file.
         file: FileName,

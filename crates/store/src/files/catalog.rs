@@ -19,6 +19,7 @@ use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::files::names::segment_number::SegmentNumber;
 use crate::files::version::file_opener::FileOpener;
+use crate::files::version::held::HeldByReaders;
 use crate::files::version::store_file::StoreFile;
 use crate::files::version::store_version::{Family, FamilyVersion, StoreVersion};
 use crate::health::Health;
@@ -49,6 +50,7 @@ pub(crate) struct Catalog {
     /// Greater than the ids of all families since the store was opened. The manifest's lock guards it.
     next_family_id: AtomicU32,
     health: Arc<Health>,
+    pub(crate) held: HeldByReaders,
 }
 
 impl Catalog {
@@ -61,6 +63,8 @@ impl Catalog {
         newest: SequenceId,
         health: Arc<Health>,
     ) -> Self {
+        // The clock is believed at this moment, and its later jumps are doubted.
+        let _ = options.clock.now_for_expiry();
         Self {
             opener,
             store_id: manifest.store,
@@ -73,6 +77,7 @@ impl Catalog {
             log_segments: AtomicU64::new(manifest.log_segments()),
             manifest: Mutex::new(manifest),
             next_family_id: AtomicU32::new(0),
+            held: HeldByReaders::default(),
             health,
         }
     }
@@ -93,8 +98,12 @@ impl Catalog {
 
     /// Replaces the current version.
     pub(crate) fn publish_version(&self, change: impl FnOnce(&StoreVersion) -> StoreVersion) {
-        let mut version = write(&self.version);
-        *version = Arc::new(change(&version));
+        let (old, new) = {
+            let mut version = write(&self.version);
+            let new = Arc::new(change(&version));
+            (std::mem::replace(&mut *version, Arc::clone(&new)), new)
+        };
+        self.held.note_replaced(&old, &new);
     }
 
     /// Calls `change` if no snapshot, read or flush holds a version with the active memstores.

@@ -21,6 +21,8 @@ use crate::read::rules::oldest_unexpired;
 impl Maintenance {
     /// Time until expired files are looked for again, at least.
     const EXPIRY_DELAY_MIN: Duration = Duration::from_secs(1);
+    /// And at most: the clock may jump forward, and be believed later.
+    const EXPIRY_DELAY_MAX: Duration = Duration::from_secs(3600);
 
     /// Removes the expired files of a family, whose turn the caller has.
     pub(super) fn remove_expired_files(&self, catalog: &Catalog, name: &str) -> Result<()> {
@@ -47,11 +49,10 @@ impl Maintenance {
             Some(first.get().saturating_add(ttl).saturating_add(1))
         };
         let Some(due) = version.families.iter().filter_map(expires).min() else { return };
-        let millis = due.saturating_sub(catalog.clock.now().get());
+        let millis = due.saturating_sub(catalog.clock.now_for_expiry().get());
         let delay = Duration::from_millis(u64::try_from(millis).unwrap_or(0));
-        if let Some(due) = Instant::now().checked_add(delay.max(Self::EXPIRY_DELAY_MIN)) {
-            self.tasks.want_compaction_at(due);
-        }
+        let delay = delay.clamp(Self::EXPIRY_DELAY_MIN, Self::EXPIRY_DELAY_MAX);
+        self.tasks.want_compaction_at(Instant::now() + delay);
     }
 }
 
@@ -61,7 +62,7 @@ pub(super) fn expired_files<'v>(
     version: &'v FamilyVersion,
 ) -> impl Iterator<Item = &'v Arc<StoreFile>> {
     let options = &version.family.options;
-    let oldest_unexpired = oldest_unexpired(options, || catalog.clock.now());
+    let oldest_unexpired = oldest_unexpired(options, || catalog.clock.now_for_expiry());
     let has_expired = move |file: &&Arc<StoreFile>| file.newest() < oldest_unexpired;
     version.files.by_sequence().filter(has_expired).filter(|_| options.min_versions == 0)
 }

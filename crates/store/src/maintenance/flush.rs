@@ -203,7 +203,7 @@ fn write_memstores(
         filter: filter_of_new(family, &existing, || count_rows(merged()?))?,
     };
     let mut cells = merged()?;
-    let mut rules = Rules::for_rewrite(&family.options, catalog.clock.now());
+    let mut rules = Rules::for_rewrite(&family.options, catalog.clock.now_for_expiry());
     let mut file = NewFile::create(catalog, family, purpose)?;
     let mut rows = NewRows::of_flush(catalog, version, || count_rows(merged()?))?;
     while let Some(cell) = cells.cell() {

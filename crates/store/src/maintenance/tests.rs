@@ -1,9 +1,10 @@
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::Duration;
 
 use crate::{
     CheckedFile, Clock, CompactionKind, CompactionOptions, CompactionPhase, Error, FamilyOptions,
-    Get, Put, Result, Store, StoreOptions, Timestamp,
+    Get, Put, Result, Scan, Store, StoreOptions, Timestamp,
 };
 
 fn put(store: &Store, row: &str) -> Result<()> {
@@ -119,6 +120,69 @@ fn closing_a_store_does_not_wait_for_a_compaction() {
     assert_eq!(store.get(&Get::row("04999")).unwrap().len(), 1);
     store.compact("f", CompactionKind::Major).unwrap();
     assert_eq!(store.stats().families[0].files, 1);
+}
+
+/// The numbers of open snapshots and of kept files, and whether memstores and an age are shown.
+fn held(store: &Store) -> (u64, u64, bool, bool) {
+    let held = store.stats().snapshots;
+    assert_eq!(held.files == 0, held.file_bytes == 0);
+    (held.open, held.files, held.memstore_bytes > 0, held.oldest.is_some())
+}
+
+#[test]
+fn statistics_show_snapshots_and_what_is_kept_for_reads_only() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = StoreOptions::default().background(false).auto_compaction(false);
+    let store = Store::open(directory.path(), options).unwrap();
+    for family in ["f", "g"] {
+        store.create_family(family, FamilyOptions::default()).unwrap();
+        store.put(Put::new("a").column(family, "q", "1")).unwrap();
+    }
+    assert_eq!(held(&store), (0, 0, false, false));
+    let first = store.snapshot();
+    store.flush().unwrap();
+    assert_eq!(held(&store), (1, 0, true, true), "the memstores are replaced by files");
+    store.put(Put::new("b").column("f", "q", "2")).unwrap();
+    store.flush().unwrap();
+    let (second, scan) = (store.snapshot(), store.scan(Scan::family("f")).unwrap());
+    let clone = second.clone();
+    assert_eq!(held(&store), (2, 0, true, true), "a clone does not count");
+    drop(first);
+    assert_eq!(held(&store), (1, 0, false, true));
+    store.compact("f", CompactionKind::Major).unwrap();
+    store.drop_family("g").unwrap();
+    assert_eq!(held(&store), (1, 3, false, true), "two files of f and one of g are replaced");
+    drop(second);
+    assert_eq!(held(&store), (1, 3, false, true));
+    drop(clone);
+    assert_eq!(held(&store), (0, 2, false, false), "the scan has the files of f");
+    assert_eq!(scan.count(), 2);
+    assert_eq!(held(&store), (0, 0, false, false));
+    let snapshots: Vec<_> = (0..100).map(|_| store.snapshot()).collect();
+    assert_eq!(held(&store).0, 100);
+    drop(snapshots);
+    assert_eq!(held(&store).0, 0);
+}
+
+#[test]
+fn a_panic_of_the_progress_of_a_compaction_keeps_the_files_and_stops_writes() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = StoreOptions::default().background(false).auto_compaction(false);
+    let store = Store::open(directory.path(), options).unwrap();
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    for row in ["a", "b"] {
+        store.put(Put::new(row).column("f", "q", "1")).unwrap();
+        store.flush().unwrap();
+    }
+    let compact = || store.compact_with("f", CompactionKind::Major, |_| panic!("of the program"));
+    assert!(catch_unwind(AssertUnwindSafe(compact)).is_err());
+    assert_eq!(store.scan(Scan::family("f")).unwrap().count(), 2);
+    let refused = store.put(Put::new("c").column("f", "q", "1"));
+    assert!(matches!(refused, Err(Error::Poisoned { .. })));
+    drop(store);
+    let store = Store::open(directory.path(), StoreOptions::default()).unwrap();
+    store.put(Put::new("c").column("f", "q", "1")).unwrap();
+    assert_eq!(store.scan(Scan::family("f")).unwrap().count(), 3);
 }
 
 #[test]

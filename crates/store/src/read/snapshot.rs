@@ -1,5 +1,8 @@
 //! A read-only view of a store as of one moment.
 
+use std::sync::Arc;
+use std::time::Instant;
+
 use sstable::{Cell, CellRef, ReadTrace};
 
 use crate::error::Result;
@@ -10,10 +13,13 @@ use crate::read::scan::ScanCells;
 /// A read-only view of a store as of one moment.
 ///
 /// A snapshot keeps the memstores in memory and the files on disk that were current at that moment,
-/// also after a flush or compaction has replaced them. Drop it as soon as the reads are done.
+/// also after a flush or compaction has replaced them: [`SnapshotStats`](crate::SnapshotStats) says how much
+/// that is. Drop it as soon as the reads are done.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     pub(crate) view: ReadView,
+    /// Stands for the snapshot and its clones in the statistics.
+    pub(crate) _mark: Arc<Instant>,
 }
 
 impl Snapshot {

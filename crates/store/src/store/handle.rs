@@ -360,7 +360,7 @@ impl Store {
     pub fn snapshot(&self) -> Snapshot {
         let view = self.view();
         let _ = view.now(); // Fixes the time, which expires cells, at the snapshot's creation.
-        Snapshot { view }
+        Snapshot { view, _mark: self.inner.catalog.held.mark_snapshot() }
     }
 
     /// Reads rows in order, as of this moment.

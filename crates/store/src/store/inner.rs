@@ -101,6 +101,7 @@ impl StoreInner {
             map_rebuilds: counts.map_rebuilds,
             map_build_time: counts.map_build_time,
             map_failures: counts.map_failures,
+            snapshots: self.catalog.held.stats(),
             cache: self.catalog.opener.cache().stats(),
         }
     }

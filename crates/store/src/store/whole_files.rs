@@ -43,6 +43,9 @@ impl Store {
 
     /// Merges store files of a family into one file.
     ///
+    /// Cells that are not flushed stay in memory, and what their delete markers hide stays in the files:
+    /// [flush](Self::flush) first if deleted data must leave the disk.
+    ///
     /// # Errors
     ///
     /// Errors of the operating system, and damaged files. The family is then unchanged.
@@ -53,6 +56,11 @@ impl Store {
     /// Compacts as [`compact`](Self::compact) does, and calls `progress` now and then.
     ///
     /// `progress` must not call the store. It is not called if there is nothing to merge.
+    ///
+    /// # Panics
+    ///
+    /// If `progress` panics. The family keeps its files, but the store accepts no more changes until it is
+    /// opened again ([`Error::Poisoned`]).
     ///
     /// # Errors
     ///

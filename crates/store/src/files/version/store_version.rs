@@ -16,6 +16,7 @@ use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::files::family_map::coverage::Coverage;
 use crate::files::version::file_list::Files;
+use crate::files::version::store_file::StoreFile;
 use crate::files::version::write_failures::WriteFailures;
 use crate::memstore::Memstore;
 use crate::options::{FamilyOptions, KeepDeletedCells};
@@ -74,6 +75,16 @@ impl StoreVersion {
         let mut families = self.families.clone();
         families.retain(|known| known.family.id != family.id);
         Self { families, clock: self.clock.clone() }
+    }
+
+    /// Returns the files of all families.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Arc<StoreFile>> {
+        self.families.iter().flat_map(|family| family.files.by_sequence())
+    }
+
+    /// Returns the memstores of all families.
+    pub(crate) fn memstores(&self) -> impl Iterator<Item = &Arc<Memstore>> {
+        self.families.iter().flat_map(|family| family.memstores())
     }
 
     /// Returns the bytes of all memstores, except of families whose last flush failed.

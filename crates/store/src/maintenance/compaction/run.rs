@@ -192,7 +192,7 @@ impl Maintenance {
             .map(|file| CellSource::File(Box::new(FileCursor::new(file, Caching::Bypass))))
             .collect();
         let mut cells = StoreMerge::new(sources, KeyRef::before_row(b""))?;
-        let now = catalog.clock.now();
+        let now = catalog.clock.now_for_expiry();
         let mut rules = if is_all {
             Rules::for_major_compaction(&family.options, earliest_put(files), now)
         } else {
