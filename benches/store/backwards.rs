@@ -78,7 +78,7 @@ fn row(number: usize) -> String {
 }
 
 /// Returns the nanoseconds a row of a pass over `rows` rows: the median of the rounds after the first.
-fn time(rows: usize, mut pass: impl FnMut()) -> f64 {
+pub(crate) fn time(rows: usize, mut pass: impl FnMut()) -> f64 {
     let nanos = (0..=ROUNDS).map(|_| {
         let before = Instant::now();
         pass();

@@ -1,5 +1,5 @@
 //! A store as a whole: write throughput, the cost of a get by part, the bytes read to open a store,
-//! the family map, rows with many unflushed cells, scans backwards.
+//! the family map, rows with many unflushed cells, scans backwards, reads that have much to pass.
 //!
 //! Each benchmark is a module and is run by name. An optional number sets its size:
 //!
@@ -11,6 +11,7 @@
 //! cargo bench -p benches --bench store -- map-build [ROWS]
 //! cargo bench -p benches --bench store --features store-peers -- long-rows [CELLS]
 //! cargo bench -p benches --bench store --features store-peers -- backwards [ROWS]
+//! cargo bench -p benches --bench store -- hard-reads [ROWS]
 //! ```
 #![expect(clippy::print_stdout, reason = "the tables are what this is for")]
 
@@ -18,6 +19,7 @@ mod backwards;
 mod counted_files;
 mod family_map;
 mod gets;
+mod hard_reads;
 mod long_rows;
 mod open;
 mod writes;
@@ -33,7 +35,8 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = arguments.iter().find_map(|argument| argument.parse().ok());
     let is_asked = |name: &str| arguments.iter().any(|argument| argument == name);
-    let names = ["writes", "gets", "open", "map-fill", "map-build", "long-rows", "backwards"];
+    let names =
+        ["writes", "gets", "open", "map-fill", "map-build", "long-rows", "backwards", "hard-reads"];
     let all = !names.into_iter().any(is_asked);
     if all || is_asked("writes") {
         writes::run(number.unwrap_or(10_000_000));
@@ -55,5 +58,8 @@ fn main() {
     }
     if all || is_asked("backwards") {
         backwards::run(number.unwrap_or(200_000));
+    }
+    if all || is_asked("hard-reads") {
+        hard_reads::run(number.unwrap_or(1_000_000));
     }
 }

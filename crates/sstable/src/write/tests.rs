@@ -202,8 +202,8 @@ fn a_writer_is_unusable_after_a_failed_write() {
         errors.extend(writer.append(CellRef { row, value: &value, ..CELL }).err());
     }
     let [first, second] = &errors[..] else { panic!("{errors:?}") };
-    let message = "new.hfile: cannot write the DATA block at 0x800bd";
-    assert_eq!(first.to_string(), message);
+    let message = "new.hfile: cannot write the DATA block at 0x800bd: ";
+    assert!(first.to_string().starts_with(message), "{first}");
     assert!(matches!(second, Error::Invalid { .. }));
     assert!(matches!(writer.finish(), Err(Error::Invalid { .. })));
 }

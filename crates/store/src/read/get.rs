@@ -421,7 +421,7 @@ impl<'a> RowRead<'a> {
     fn seek_in(&self, memstore: &Arc<Memstore>) -> Option<MemstoreCursor> {
         let row = self.lookup.probe().row();
         let (start, batch) = match self.columns {
-            Columns::All => (KeyRef::before_row(row), 8),
+            Columns::All => (KeyRef::before_row(row), 4),
             Columns::Only(_) if memstore.deletes_families() => (KeyRef::before_row(row), 4),
             Columns::Only(columns) => {
                 let family = self.family.family.name.as_bytes();

@@ -33,6 +33,14 @@ pub trait CellCursor {
         true
     }
 
+    /// Returns whether the next step takes as long as a seek.
+    ///
+    /// Then [`MergeCursor::pass`] seeks past cells that do not matter without passing some of them first.
+    #[inline]
+    fn steps_by_seek(&self) -> bool {
+        false
+    }
+
     /// Moves to the next cell.
     ///
     /// # Errors
@@ -219,6 +227,9 @@ impl<S: CellCursor> MergeCursor<S> {
     ) -> Result<bool, S::Error> {
         if verdict == Verdict::Include {
             return Ok(false);
+        }
+        if self.heap.first().is_some_and(|first| self.sources[first.source].steps_by_seek()) {
+            rules.seek_at_once();
         }
         let may_delete_families = || self.sources.iter().any(S::may_delete_families);
         let cell = self.cell().expect("the cursor is on the cell that was judged");

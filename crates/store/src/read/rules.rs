@@ -306,6 +306,11 @@ impl<'c> Rules<'c> {
         if can_leave_column { self.passed.add(cell, &self.columns) } else { None }
     }
 
+    /// Lets the next [`seek_after`](Self::seek_after) return a position without passing further cells.
+    pub(crate) const fn seek_at_once(&mut self) {
+        self.passed.seek_at_once();
+    }
+
     /// Returns whether the read shows no cell of the row after `cell`, which was judged last.
     pub fn ends_row(&self, cell: &CellRef<'_>) -> bool {
         let Columns::Only(columns) = &*self.columns else { return false };

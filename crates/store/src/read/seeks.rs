@@ -60,6 +60,11 @@ impl PassedCells {
         if self.is_time_to_seek() { self.seek_to(KeyRef { type_code, ..key }) } else { None }
     }
 
+    /// Passes no further cell before the next seek.
+    pub(super) const fn seek_at_once(&mut self) {
+        self.count = SKIPS_MAX;
+    }
+
     fn is_time_to_seek(&mut self) -> bool {
         self.count = if self.count < SKIPS_MAX { self.count.saturating_add(1) } else { 0 };
         self.count == 0

@@ -58,6 +58,14 @@ impl CellCursor for CellSource {
         }
     }
 
+    #[inline]
+    fn steps_by_seek(&self) -> bool {
+        match self {
+            Self::Memory(cursor) => cursor.has_more && cursor.at + 1 == cursor.cells.len(),
+            Self::File(_) => false,
+        }
+    }
+
     fn advance(&mut self) -> Result<()> {
         match self {
             Self::Memory(cursor) => {

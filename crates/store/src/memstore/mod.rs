@@ -4,14 +4,18 @@
 //! and a flush does not disturb it. Cells are added, and removed only if a newer cell
 //! [replaces](crate::write::replace) them and no reader needs them.
 
-use std::borrow::Borrow;
-use std::cmp::Ordering;
+mod gaps;
+mod sort_key;
+
 use std::collections::BTreeSet;
 use std::ops::Bound;
 
 use smallvec::SmallVec;
-use sstable::engine::{RowHead, row_head};
 use sstable::{Cell, CellRef, CellType, KeyRef, SequenceId};
+
+use gaps::{Gap, Gaps};
+pub(crate) use sort_key::SeekPosition;
+use sort_key::{Entry, NameStart, SortKey};
 
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use crate::sync::{RwLock, read, write};
@@ -24,6 +28,7 @@ pub(crate) struct Memstore {
     count: AtomicUsize,
     has_tags: AtomicBool,
     deletes_families: AtomicBool,
+    gaps: Gaps,
 }
 
 impl Memstore {
@@ -36,6 +41,9 @@ impl Memstore {
     /// Maximum number of cells that are passed under one hold of the lock, visible or not.
     const PASSED_MAX: usize = 4 * Self::BATCH_MAX;
 
+    /// Maximum number of cells that are passed in a row, none visible, before a look at the known gaps.
+    const RUN_MAX: usize = 16;
+
     pub(crate) fn new() -> Self {
         Self {
             cells: RwLock::default(),
@@ -43,6 +51,7 @@ impl Memstore {
             count: AtomicUsize::new(0),
             has_tags: AtomicBool::new(false),
             deletes_families: AtomicBool::new(false),
+            gaps: Gaps::default(),
         }
     }
 
@@ -57,7 +66,7 @@ impl Memstore {
             bytes += Self::bytes_of(&borrowed);
             has_tags |= !borrowed.tags.is_empty();
             deletes_families |= borrowed.cell_type.deletes_family();
-            let (row, column) = (RowStart::of(borrowed.row), row_head(borrowed.qualifier));
+            let (row, column) = (NameStart::of(borrowed.row), NameStart::of(borrowed.qualifier));
             tree.replace(Entry { row, column, cell });
         }
         self.count.store(tree.len(), Relaxed);
@@ -144,11 +153,42 @@ impl Memstore {
         if self.is_empty() {
             return false;
         }
-        let mut batch = self.copy_batch(position, visible, limit, found, row);
-        // Writers go on between two batches.
-        while let BatchEnd::NoneVisible(last) = batch {
-            let position = SeekPosition::after(last.as_ref());
-            batch = self.copy_batch(&position, visible, limit, found, row);
+        let run_max = Self::RUN_MAX;
+        let batch = self.copy_batch(position, visible, limit, run_max, found, row);
+        self.pass_runs(
+            batch,
+            |run| &run.last,
+            |last| {
+                let position = SeekPosition::after(last.as_ref());
+                self.copy_batch(&position, visible, limit, Self::PASSED_MAX, found, row)
+            },
+        )
+    }
+
+    /// Goes on with `next` while batches pass cells of which none is visible. Returns whether there may be more cells.
+    ///
+    /// `end` is the end of a run at which the read goes on. Writers go on between two batches.
+    fn pass_runs(
+        &self,
+        mut batch: BatchEnd,
+        end: fn(&Gap) -> &Cell,
+        mut next: impl FnMut(&Cell) -> BatchEnd,
+    ) -> bool {
+        let (mut run, mut passed): (Option<Gap>, _) = (None, 0);
+        while let BatchEnd::NoneVisible(gap) = batch {
+            let mut gap = match run {
+                Some(run) => run.join(gap),
+                None => gap,
+            };
+            match self.gaps.around(end(&gap), gap.visible) {
+                Some(known) => gap = gap.join(known),
+                None => passed += 1,
+            }
+            batch = next(end(&gap));
+            run = Some(gap);
+        }
+        if let Some(run) = run.filter(|_| passed > 1) {
+            self.gaps.add(run);
         }
         matches!(batch, BatchEnd::Full)
     }
@@ -159,6 +199,7 @@ impl Memstore {
         position: &SeekPosition<'_>,
         visible: SequenceId,
         limit: usize,
+        run_max: usize,
         found: &mut Vec<Cell>,
         row: Option<&[u8]>,
     ) -> BatchEnd {
@@ -171,7 +212,7 @@ impl Memstore {
         let cells = tree
             .range::<dyn SortKey, _>((from, Bound::Unbounded))
             .take_while(|entry| row.is_none_or(|row| entry.cell.row() == row));
-        copy_visible(cells, visible, limit, found)
+        copy_visible(cells, visible, limit, run_max, found)
     }
 
     /// Appends to `found` up to `limit` visible cells, in order: the last ones of the rows below `row`,
@@ -187,14 +228,17 @@ impl Memstore {
     ) -> bool {
         let start = found.len();
         let bound = row.map(|row| SeekPosition::at_or_after(KeyRef::before_row(row)));
-        let mut batch = self.copy_batch_before(bound.as_ref(), visible, limit, found);
-        // Writers go on between two batches.
-        while let BatchEnd::NoneVisible(last) = batch {
-            let bound = SeekPosition::at(last.as_ref());
-            batch = self.copy_batch_before(Some(&bound), visible, limit, found);
-        }
+        let batch = self.copy_batch_before(bound.as_ref(), visible, limit, Self::RUN_MAX, found);
+        let has_more = self.pass_runs(
+            batch,
+            |run| &run.first,
+            |first| {
+                let bound = SeekPosition::at(first.as_ref());
+                self.copy_batch_before(Some(&bound), visible, limit, Self::PASSED_MAX, found)
+            },
+        );
         found[start..].reverse();
-        matches!(batch, BatchEnd::Full)
+        has_more
     }
 
     /// [`copy_cells_before`](Self::copy_cells_before) under one hold of the lock, in descending order; passes at
@@ -204,6 +248,7 @@ impl Memstore {
         bound: Option<&SeekPosition<'_>>,
         visible: SequenceId,
         limit: usize,
+        run_max: usize,
         found: &mut Vec<Cell>,
     ) -> BatchEnd {
         let to: Bound<&dyn SortKey> = match bound {
@@ -212,30 +257,37 @@ impl Memstore {
         };
         let tree = read(&self.cells);
         let cells = tree.range::<dyn SortKey, _>((Bound::Unbounded, to)).rev();
-        copy_visible(cells, visible, limit, found)
+        copy_visible(cells, visible, limit, run_max, found)
     }
 }
 
-/// Copies up to `limit` visible cells, and passes at most [`Memstore::PASSED_MAX`] cells.
+/// Copies up to `limit` visible cells. Passes at most [`Memstore::PASSED_MAX`] cells, and at most `run_max` in a row
+/// that are not visible.
 fn copy_visible<'a>(
     entries: impl Iterator<Item = &'a Entry>,
     visible: SequenceId,
     limit: usize,
+    run_max: usize,
     found: &mut Vec<Cell>,
 ) -> BatchEnd {
     debug_assert!((1..=Memstore::BATCH_MAX).contains(&limit), "{limit} cells under one lock");
-    let (mut copied, mut passed) = (0, 0);
-    for Entry { cell, .. } in entries {
+    let (mut copied, mut run, mut run_start) = (0, 0, None);
+    for (passed, Entry { cell, .. }) in (1..).zip(entries) {
         if cell.sequence_id() <= visible {
             found.push(cell.clone());
-            copied += 1;
+            (copied, run) = (copied + 1, 0);
+        } else {
+            run += 1;
+            run_start.get_or_insert(cell);
         }
-        passed += 1;
-        if copied == 0 && passed == Memstore::PASSED_MAX {
-            return BatchEnd::NoneVisible(cell.clone());
-        }
-        if copied == limit || passed == Memstore::PASSED_MAX {
-            return BatchEnd::Full;
+        let ends = copied == limit || run == run_max || passed == Memstore::PASSED_MAX;
+        match run_start {
+            Some(start) if ends && copied == 0 => {
+                let (start, end) = (start.clone(), cell.clone());
+                return BatchEnd::NoneVisible(Gap::between(start, end, visible));
+            }
+            _ if ends => return BatchEnd::Full,
+            _ => {}
         }
     }
     BatchEnd::Last
@@ -247,171 +299,14 @@ enum BatchEnd {
     /// No cell is left.
     Last,
     Full,
-    /// The batch passed the maximum of cells, up to this one, and no one was visible.
-    NoneVisible(Cell),
+    /// The batch passed the maximum of cells, and none was visible.
+    NoneVisible(Gap),
 }
-
-/// A position in the order of cells, from which a memstore is read.
-#[derive(Debug)]
-pub(crate) struct SeekPosition<'a> {
-    row: RowStart,
-    column: RowHead,
-    key: KeyRef<'a>,
-    sequence_id: SequenceId,
-    is_exclusive: bool,
-}
-
-impl<'a> SeekPosition<'a> {
-    /// The position of the first cell at or after `key`.
-    pub(crate) fn at_or_after(key: KeyRef<'a>) -> Self {
-        // Of equal keys the greatest sequence id comes first.
-        Self::new(key, SequenceId::MAX, false)
-    }
-
-    /// The position of `cell`.
-    fn at(cell: CellRef<'a>) -> Self {
-        Self::new(cell.key(), cell.sequence_id, false)
-    }
-
-    /// The position after `cell`.
-    pub(crate) fn after(cell: CellRef<'a>) -> Self {
-        Self { is_exclusive: true, ..Self::at(cell) }
-    }
-
-    fn new(key: KeyRef<'a>, sequence_id: SequenceId, is_exclusive: bool) -> Self {
-        // `KeyRef::after_row` has neither family nor qualifier, and is after all columns.
-        let ends_row = key.type_code == KeyRef::MINIMUM && key.family.is_empty();
-        let column = if ends_row { [u64::MAX; 2] } else { row_head(key.qualifier) };
-        Self { row: RowStart::of(key.row), column, key, sequence_id, is_exclusive }
-    }
-}
-
-/// A cell in the tree. With the heads of row and column in the tree's nodes, a search reads few of
-/// the cells it passes, also in a row with many columns.
-#[derive(Debug)]
-struct Entry {
-    row: RowStart,
-    column: RowHead,
-    cell: Cell,
-}
-
-/// The sort key of an entry or position; lets the tree be searched by a borrowed key.
-trait SortKey {
-    fn row(&self) -> RowStart;
-    /// The first bytes of the qualifier.
-    fn column(&self) -> RowHead;
-    fn key_and_id(&self) -> (KeyRef<'_>, SequenceId);
-}
-
-impl SortKey for Entry {
-    fn row(&self) -> RowStart {
-        self.row
-    }
-
-    fn column(&self) -> RowHead {
-        self.column
-    }
-
-    fn key_and_id(&self) -> (KeyRef<'_>, SequenceId) {
-        (self.cell.as_ref().key(), self.cell.sequence_id())
-    }
-}
-
-impl SortKey for SeekPosition<'_> {
-    fn row(&self) -> RowStart {
-        self.row
-    }
-
-    fn column(&self) -> RowHead {
-        self.column
-    }
-
-    fn key_and_id(&self) -> (KeyRef<'_>, SequenceId) {
-        (self.key, self.sequence_id)
-    }
-}
-
-fn compare_sort_keys<S: SortKey + ?Sized>(left: &S, right: &S) -> Ordering {
-    let row = left.row();
-    row.cmp(&right.row()).then_with(|| {
-        // All cells have one family; only a position before or after the row has none.
-        if row.is_whole() && left.column() != right.column() {
-            return left.column().cmp(&right.column());
-        }
-        let ((left, left_id), (right, right_id)) = (left.key_and_id(), right.key_and_id());
-        left.cmp(&right).then_with(|| right_id.cmp(&left_id))
-    })
-}
-
-/// The first 15 bytes of a row, padded with zeros, and its length if that is less than 16, else 16.
-///
-/// Rows are in the order of their starts. Rows of at most 15 bytes are equal if their starts are.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-struct RowStart(RowHead);
-
-impl RowStart {
-    const LEN_MAX: u64 = 15;
-
-    fn of(row: &[u8]) -> Self {
-        let [first, second] = row_head(row);
-        let len = u64::try_from(row.len()).map_or(u64::MAX, |len| len.min(Self::LEN_MAX + 1));
-        Self([first, second & !0xff | len])
-    }
-
-    /// Returns whether the start has the whole row.
-    const fn is_whole(self) -> bool {
-        self.0[1] & 0xff <= Self::LEN_MAX
-    }
-}
-
-impl Ord for Entry {
-    fn cmp(&self, other: &Self) -> Ordering {
-        compare_sort_keys(self, other)
-    }
-}
-
-impl PartialOrd for Entry {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Entry {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Entry {}
-
-impl<'a> Borrow<dyn SortKey + 'a> for Entry {
-    fn borrow(&self) -> &(dyn SortKey + 'a) {
-        self
-    }
-}
-
-impl Ord for dyn SortKey + '_ {
-    fn cmp(&self, other: &Self) -> Ordering {
-        compare_sort_keys(self, other)
-    }
-}
-
-impl PartialOrd for dyn SortKey + '_ {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for dyn SortKey + '_ {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for dyn SortKey + '_ {}
 
 #[cfg(test)]
 mod tests {
+    use std::cmp::Reverse;
+
     use proptest::prelude::*;
     use sstable::Timestamp;
 
@@ -437,10 +332,11 @@ mod tests {
     fn no_hold_of_the_lock_passes_more_than_the_maximum_of_invisible_cells() {
         for newer in [0, 1, 255, 256, 257, 511, 512, 513, 5_000] {
             let memstore = with_rows([1, 1].into_iter().chain((0..newer).map(|id| 2 + id)));
-            let is_passed = newer >= Memstore::PASSED_MAX;
-            let mut cells = Vec::new();
-            let end = memstore.copy_batch_before(None, sequence_id(1), 1, &mut cells);
-            assert_eq!(matches!(end, BatchEnd::NoneVisible(_)), is_passed, "{newer}");
+            for run_max in [Memstore::RUN_MAX, Memstore::PASSED_MAX] {
+                let mut cells = Vec::new();
+                let end = memstore.copy_batch_before(None, sequence_id(1), 1, run_max, &mut cells);
+                assert_eq!(matches!(end, BatchEnd::NoneVisible(_)), newer >= run_max, "{newer}");
+            }
             let last =
                 |before: Option<&str>, visible| rows_before(&memstore, before, visible, 1).0.pop();
             assert_eq!(last(None, 1).as_deref(), Some("000001"), "{newer}");
@@ -463,7 +359,69 @@ mod tests {
         (cells.iter().map(row).collect(), has_more)
     }
 
+    /// A step of a history of a memstore.
+    #[derive(Clone, Debug)]
+    enum Step {
+        /// Writes rows from the first on, each with the next sequence id.
+        Write(usize, usize),
+        /// Reads forwards, or backwards, from a row on, with the ids up to a part of all ids.
+        Read(usize, bool, usize),
+    }
+
+    const ROWS: usize = 2_000;
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            (0..ROWS, 0..1_000_usize).prop_map(|(first, count)| Step::Write(first, count)),
+            (0..ROWS, any::<bool>(), 0..=8_usize)
+                .prop_map(|(row, is_back, part)| Step::Read(row, is_back, part)),
+        ]
+    }
+
+    fn cell(row: usize, id: usize) -> Cell {
+        let row = format!("{row:06}");
+        let put = CellRef::put(row.as_bytes(), b"f", b"q", Timestamp::new(1), b"");
+        CellRef { sequence_id: sequence_id(id), ..put }.to_cell()
+    }
+
     proptest! {
+        /// Whatever gaps earlier reads have noted, for whatever snapshots.
+        #[test]
+        fn a_read_finds_the_visible_cells_next_to_its_position(
+            steps in prop::collection::vec(step(), 1..30),
+        ) {
+            let (memstore, mut written) = (Memstore::new(), Vec::new());
+            for step in steps {
+                match step {
+                    Step::Write(first, count) => {
+                        for row in first..first + count {
+                            written.push(row);
+                            memstore.insert([cell(row, written.len())]);
+                        }
+                    }
+                    Step::Read(row, is_back, part) => {
+                        let visible = written.len() * part / 8;
+                        let seen = written[..visible].iter().zip(1_usize..);
+                        let seen = seen.map(|(row, id)| (*row, Reverse(id)));
+                        let (mut found, bound) = (Vec::new(), format!("{row:06}"));
+                        let bound = bound.as_bytes();
+                        let next = if is_back {
+                            let id = sequence_id(visible);
+                            memstore.copy_cells_before(Some(bound), id, 1, &mut found);
+                            seen.filter(|seen| seen.0 < row).max()
+                        } else {
+                            let position = SeekPosition::at_or_after(KeyRef::before_row(bound));
+                            let id = sequence_id(visible);
+                            memstore.copy_cells(&position, id, 1, &mut found, None);
+                            seen.filter(|seen| seen.0 >= row).min()
+                        };
+                        let next = next.map(|(row, Reverse(id))| cell(row, id));
+                        prop_assert_eq!(found.first(), next.as_ref());
+                    }
+                }
+            }
+        }
+
         #[test]
         fn the_cells_before_a_row_are_the_last_visible_ones(
             ids in prop::collection::vec(1..9_usize, 0..600),
@@ -482,53 +440,6 @@ mod tests {
             prop_assert!(all.ends_with(&found) && found.len() <= limit);
             prop_assert!(!found.is_empty() || all.is_empty());
             prop_assert!(has_more || found.len() == all.len());
-        }
-
-        #[test]
-        fn rows_are_in_the_order_of_their_starts(
-            prefix in prop::collection::vec(prop::sample::select(vec![0, 1, 16, 255]), 0..20),
-            (left, right) in prop::array::uniform2(
-                prop::collection::vec(prop::sample::select(vec![0, 1, 15, 16, 255]), 0..5),
-            ).prop_map(|[left, right]| (left, right)),
-        ) {
-            let [left, right] = [left, right].map(|end| [prefix.clone(), end].concat());
-            let (left_start, right_start) = (RowStart::of(&left), RowStart::of(&right));
-            let order = left_start.cmp(&right_start);
-            prop_assert!(order.is_eq() || order == left.cmp(&right));
-            if order.is_eq() && left_start.is_whole() {
-                prop_assert_eq!(left, right);
-            }
-        }
-
-        /// The order of the tree is that of the keys, also for the positions around rows and columns.
-        #[test]
-        fn entries_and_positions_are_in_the_order_of_their_keys(
-            keys in prop::collection::vec(
-                (
-                    prop::sample::select(vec!["r", "r\0", "row of 15 bytes", "a row of 16 byte", "z"]),
-                    prop::sample::select(vec!["", "\0", "a", "a qualifier of 20 by", "a qualifier of 20 bz"]),
-                    0..3_i64,
-                    0..5_usize,
-                ),
-                2,
-            ),
-        ) {
-            let key = |(row, qualifier, time, kind): (&'static str, &'static str, i64, usize)| {
-                let (row, qualifier) = (row.as_bytes(), qualifier.as_bytes());
-                let put = CellRef::put(row, b"f", qualifier, Timestamp::new(time), b"");
-                match kind {
-                    0 => KeyRef::before_row(row),
-                    1 => KeyRef::after_row(row),
-                    2 => KeyRef::before_column(row, b"f", qualifier),
-                    3 => KeyRef::after_column(row, b"f", qualifier),
-                    _ => put.key(),
-                }
-            };
-            let (left, right) = (key(keys[0]), key(keys[1]));
-            let position = |key| SeekPosition::new(key, SequenceId::MAX, false);
-            let (left_position, right_position) = (position(left), position(right));
-            let found = (&left_position as &dyn SortKey).cmp(&right_position as &dyn SortKey);
-            prop_assert_eq!(found, left.cmp(&right), "{} {}", left, right);
         }
     }
 }
