@@ -26,21 +26,11 @@ impl Scanner {
     ///
     /// If a block cannot be read. The scanner then has no position.
     pub fn seek_row_before(&mut self, row: Option<&[u8]>) -> Result<()> {
+        if self.row_found.as_ref().is_some_and(|found| row == Some(found.row())) {
+            return self.retreat_row();
+        }
         self.forget_steps();
-        if let (Some(found), Some(ScanPosition::Decoded { block, cursor })) =
-            (&mut self.row_found, &mut self.position)
-            && found.number > 1
-            && Arc::ptr_eq(block, &found.block)
-            && row == Some(found.row())
-        {
-            found.number -= 1;
-            *cursor = block.cursor_at(block.start_of_row(found.number));
-            return Ok(());
-        }
-        let found = self.row_found.take().filter(|found| row == Some(found.row()));
-        if let Some(RowPlace { block, number }) = found {
-            return self.move_to_row_before(block, number);
-        }
+        self.row_found = None;
         let Some(row) = row else {
             self.seek_to_last()?;
             let Some(ScanPosition::Decoded { block, .. }) = self.position.take() else {
@@ -53,6 +43,32 @@ impl Scanner {
         let Some(block) = self.seek_block(&key)? else { return Ok(()) };
         let count = block.seek(&key).map_or_else(|| block.row_count(), |at| block.rows_before(at));
         self.move_to_row_before(block, count)
+    }
+
+    /// Moves to the first cell of the row before the row that the last call of this method or of
+    /// [`seek_row_before`](Self::seek_row_before) found, even after that row was read.
+    ///
+    /// Without such a row, or if that call found none, the scanner has no position.
+    ///
+    /// # Errors
+    ///
+    /// If a block cannot be read. The scanner then has no position.
+    pub fn retreat_row(&mut self) -> Result<()> {
+        self.forget_steps();
+        if let (Some(found), Some(ScanPosition::Decoded { block, cursor })) =
+            (&mut self.row_found, &mut self.position)
+            && found.number > 1
+            && Arc::ptr_eq(block, &found.block)
+        {
+            found.number -= 1;
+            *cursor = block.cursor_at(block.start_of_row(found.number));
+            return Ok(());
+        }
+        let Some(RowPlace { block, number }) = self.row_found.take() else {
+            self.position = None;
+            return Ok(());
+        };
+        self.move_to_row_before(block, number)
     }
 
     /// Returns whether the current cell is known to be the last one of its row.

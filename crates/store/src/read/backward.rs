@@ -18,6 +18,8 @@ use crate::read::merge::{HeapEntry, MergeCursor, RowCursor};
 pub(crate) struct RowsBackward {
     /// The row that is read, or the exclusive upper bound of the first one; `None` for no bound.
     row: Option<Vec<u8>>,
+    /// Whether a row was read.
+    has_row: bool,
     /// The sources that have the row, or all sources before the first row.
     in_row: Vec<usize>,
     /// The sources at the first cells of lower rows, in ascending order of these rows.
@@ -27,7 +29,12 @@ pub(crate) struct RowsBackward {
 impl RowsBackward {
     /// Begins below `bound`, or with the last row if `bound` is `None`.
     pub(crate) fn new(source_count: usize, bound: Option<Vec<u8>>) -> Self {
-        Self { row: bound, in_row: (0..source_count).collect(), waiting: Vec::new() }
+        Self {
+            row: bound,
+            has_row: false,
+            in_row: (0..source_count).collect(),
+            waiting: Vec::new(),
+        }
     }
 
     /// If the merge has left the current row, moves it to the first cell of the next lower row. Without such a
@@ -42,11 +49,15 @@ impl RowsBackward {
 
     fn next_row<S: RowCursor>(&mut self, merge: &mut MergeCursor<S>) -> Result<(), S::Error> {
         merge.clear_position();
-        let Self { row, in_row, waiting } = self;
+        let Self { row, has_row, in_row, waiting } = self;
         let sources = merge.sources_mut();
         for source in &*in_row {
-            sources[*source].seek_row_before(row.as_deref())?;
+            match row.as_deref() {
+                Some(row) if *has_row => sources[*source].retreat_row(row)?,
+                bound => sources[*source].seek_row_before(bound)?,
+            }
         }
+        *has_row = true;
         in_row.retain(|source| sources[*source].row().is_some());
         let row_of = |source: usize| sources[source].row();
         let stays_ahead = match in_row[..] {

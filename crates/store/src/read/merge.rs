@@ -61,6 +61,9 @@ pub(crate) trait RowCursor: CellCursor {
     /// Moves to the first cell of the greatest row below `row`, or of all rows if `row` is `None`.
     fn seek_row_before(&mut self, row: Option<&[u8]>) -> Result<(), Self::Error>;
 
+    /// Moves to the first cell of the row before `row`, the row that the last call of either method found.
+    fn retreat_row(&mut self, row: &[u8]) -> Result<(), Self::Error>;
+
     /// Returns whether the current cell is known to be the last one of its row.
     fn is_at_row_end(&self) -> bool;
 }

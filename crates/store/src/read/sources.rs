@@ -98,6 +98,16 @@ impl RowCursor for CellSource {
         }
     }
 
+    fn retreat_row(&mut self, row: &[u8]) -> Result<()> {
+        match self {
+            Self::Memory(cursor) => {
+                cursor.seek_row_before(Some(row));
+                Ok(())
+            }
+            Self::File(cursor) => cursor.retreat_row(),
+        }
+    }
+
     #[inline]
     fn is_at_row_end(&self) -> bool {
         match self {

@@ -246,6 +246,10 @@ impl FileCursor {
         Ok(self.scanner.seek_row_before(row)?)
     }
 
+    pub(crate) fn retreat_row(&mut self) -> Result<()> {
+        Ok(self.scanner.retreat_row()?)
+    }
+
     /// Returns whether the current cell is known to be the last one of its row.
     #[inline]
     pub(crate) fn is_at_row_end(&self) -> bool {
