@@ -40,8 +40,8 @@ pub(crate) struct ReadView {
 impl ReadView {
     /// Returns a view of the present state.
     pub(crate) fn current(catalog: &Catalog) -> Self {
-        // The version must be loaded first, so that `visible` is not older than its flushed files:
-        // a flush may have dropped versions that only an older view would show.
+        // The version must be loaded first, so that `visible` is not older than its cells:
+        // a flush or an increment may have dropped versions that only an older view would show.
         let version = catalog.version();
         let visible = catalog.visible();
         let process = catalog.health().process().clone();
