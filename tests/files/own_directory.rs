@@ -20,7 +20,7 @@ fn options() -> StoreOptions {
     StoreOptions::default().auto_compaction(false).memstore_flush_bytes(64 << 10)
 }
 
-fn open(directory: &Path) -> Store {
+pub(super) fn open(directory: &Path) -> Store {
     Store::open(directory, options()).unwrap()
 }
 
@@ -29,7 +29,7 @@ fn put(store: &Store, row: &str) -> store::Result<()> {
 }
 
 /// Creates a store with a file and a log.
-fn filled(directory: &Path, row: &str) -> Store {
+pub(super) fn filled(directory: &Path, row: &str) -> Store {
     let store = open(directory);
     store.create_family("f", FamilyOptions::default()).unwrap();
     put(&store, row).unwrap();
@@ -38,17 +38,17 @@ fn filled(directory: &Path, row: &str) -> Store {
     store
 }
 
-fn has(store: &Store, row: &str) -> bool {
+pub(super) fn has(store: &Store, row: &str) -> bool {
     !store.get(&Get::row(row)).unwrap().is_empty()
 }
 
 /// Returns the files of a directory, by their paths in it.
-fn files_in(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+pub(super) fn files_in(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let relative = |path: PathBuf| path.strip_prefix(directory).unwrap().to_path_buf();
     contents(directory).into_iter().map(|(path, bytes)| (relative(path), bytes)).collect()
 }
 
-fn golden() -> PathBuf {
+pub(super) fn golden() -> PathBuf {
     let hfiles = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/hfile");
     let mut files: Vec<_> =
         fs::read_dir(hfiles).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -154,17 +154,17 @@ fn a_store_knows_the_files_of_its_own_checkpoint_as_those_of_another_store() {
 }
 
 /// Where the writer's directory is, and what lies in its place.
-struct Places {
-    root: PathBuf,
+pub(super) struct Places {
+    pub(super) root: PathBuf,
     /// The directory of the writer.
-    mine: PathBuf,
+    pub(super) mine: PathBuf,
     /// The directory of the other store.
-    other: PathBuf,
-    moves: u32,
+    pub(super) other: PathBuf,
+    pub(super) moves: u32,
 }
 
 impl Places {
-    fn step(&mut self, random: &mut Random) {
+    pub(super) fn step(&mut self, random: &mut Random) {
         let place = self.root.join("place");
         self.moves += 1;
         let away = self.root.join(format!("away{}", self.moves));
@@ -177,9 +177,10 @@ impl Places {
             }
             // A link to one of the stores lies in the place.
             1 if place.is_symlink() || !place.exists() => {
-                let _ = fs::remove_file(&place);
                 let target = if random.below(2) == 0 { &self.mine } else { &self.other };
-                symlink(target, &place).unwrap();
+                symlink(target, &away).unwrap();
+                // Replaces a link in one step.
+                fs::rename(away, &place).unwrap();
             }
             // A store moves into the place.
             2 | 3 if place.is_symlink() || !place.exists() => {
@@ -270,7 +271,7 @@ fn the_manifest_of_another_store_is_never_replaced() {
 }
 
 /// Returns what a fork of this process returns.
-fn in_a_fork(work: impl FnOnce() -> bool) -> bool {
+pub(super) fn in_a_fork(work: impl FnOnce() -> bool) -> bool {
     match fork::fork().unwrap() {
         Fork::Parent(child) => waitpid(child).unwrap() == 0,
         Fork::Child => {

@@ -28,7 +28,8 @@ mod family_map;
 use std::sync::Arc;
 
 use store::{
-    Clock, CompactionKind, Durability, FamilyOptions, Get, Put, Store, StoreOptions, Timestamp,
+    Clock, CompactionKind, Durability, FamilyOptions, Get, Increment, Put, Store, StoreOptions,
+    Timestamp,
 };
 use support::disk::{Disk, Fault, Faults};
 use support::say;
@@ -129,6 +130,30 @@ mod every_order {
             flush.join().unwrap();
             reader.join().unwrap();
             assert!(has(&store, "before") && has(&store, "meanwhile"));
+        });
+    }
+
+    /// An increment replaces the cell that it read in the memstore.
+    #[test]
+    fn a_counter_is_never_absent_beside_its_increments() {
+        in_every_order("a counter", Some(3), || {
+            let store = open(options(&Disk::default()));
+            let count = Increment::new("counter").column("f", "q", 1);
+            store.increment(&count).unwrap();
+            let reading = store.clone();
+            let reader = spawn(move || {
+                let mut last = 1;
+                for _ in 0..2 {
+                    let cells = reading.get(&Get::row("counter")).unwrap();
+                    let [cell] = &cells[..] else { panic!("{} cells", cells.len()) };
+                    let now = i64::from_be_bytes(cell.value().try_into().unwrap());
+                    assert!((last..=3).contains(&now), "{now} after {last}");
+                    last = now;
+                }
+            });
+            store.increment(&count).unwrap();
+            store.increment(&count).unwrap();
+            reader.join().unwrap();
         });
     }
 

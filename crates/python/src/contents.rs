@@ -1,12 +1,14 @@
 //! What a source holds: an open file, a table or a store, and how a scan of it begins.
 
-use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
-use hbase_files::{MissingCells, Region, RegionsBy, StoreFileReader, Table, Warning};
+use hbase_files::{
+    LocalTree, MissingCells, Region, RegionsBy, StoreFileReader, Table, Warning, identify,
+};
 use hfile_arrow::{BatchSplit, Batches};
-use sstable::engine::show_number;
-use sstable::{Comparator, KeyRef, ReadTrace, RowProbe};
+use sstable::engine::{OwnProcess, show_number};
+use sstable::{Comparator, FileName, KeyRef, ReadTrace, ReaderOptions, RowProbe};
 
 use crate::failure::{Failure, FailureKind};
 use crate::request::Request;
@@ -15,16 +17,65 @@ use crate::request::Request;
 pub(crate) enum Contents {
     HFile(Box<OpenFile>),
     Table(Box<Table>),
-    Store(Closable<store::Store>),
+    Store {
+        store: Closable<store::Store>,
+        /// The names of the families.
+        families: Vec<String>,
+    },
     /// A part of a scan of another process. Only a [`Scan`](crate::scan::Scan) has it.
     Split(Box<BatchSplit>),
 }
 
 /// An open HFile.
 pub(crate) struct OpenFile {
-    pub(crate) reader: Closable<StoreFileReader>,
+    reader: Closable<StoreFileReader>,
     /// The absolute path: a program can change its directory.
     pub(crate) path: PathBuf,
+    process: OwnProcess,
+    /// The reader of a fork.
+    of_fork: OnceLock<StoreFileReader>,
+}
+
+impl OpenFile {
+    /// Keeps a reader that this process has opened.
+    pub(crate) fn new(reader: StoreFileReader, path: PathBuf) -> Self {
+        let (process, of_fork) = (OwnProcess::current(), OnceLock::new());
+        Self { reader: Closable::new(reader), path, process, of_fork }
+    }
+
+    /// Returns the reader.
+    ///
+    /// A fork opens its own: another thread of the parent can have held a lock of the parent's reader.
+    ///
+    /// # Errors
+    ///
+    /// If it was closed, or a fork cannot open the file.
+    pub(crate) fn reader(&self) -> Result<StoreFileReader, Failure> {
+        if self.process.is_current() {
+            return self.reader.get();
+        }
+        let reader = match self.of_fork.get() {
+            Some(reader) => reader.clone(),
+            None => open_reader(&self.path)?,
+        };
+        Ok(self.of_fork.get_or_init(|| reader).clone())
+    }
+
+    /// Closes the file.
+    pub(crate) fn close(&self) {
+        self.reader.close();
+    }
+}
+
+/// Opens an HFile, a reference to the half of one, or a link to one.
+///
+/// # Errors
+///
+/// If there is none, or it cannot be read.
+pub(crate) fn open_reader(path: &Path) -> Result<StoreFileReader, Failure> {
+    let location = identify(&LocalTree, path)?.locate(&LocalTree)?;
+    let name = FileName::new(path.display().to_string());
+    Ok(StoreFileReader::open(&LocalTree, &location, name, ReaderOptions::default())?)
 }
 
 /// What a source holds open until it is closed.
@@ -60,9 +111,9 @@ impl Contents {
     pub(crate) fn batches(&self, request: &Request) -> Result<Batches, Failure> {
         self.check(request)?;
         Ok(match self {
-            Self::HFile(file) => request.scan.store_file(&file.reader.get()?)?,
+            Self::HFile(file) => request.scan.store_file(&file.reader()?)?,
             Self::Table(table) => request.scan.table(table, &request.reading)?,
-            Self::Store(store) => request.scan.store(&store.get()?)?,
+            Self::Store { store, .. } => request.scan.store(&store.get()?)?,
             Self::Split(split) => split.open()?,
         })
     }
@@ -72,7 +123,7 @@ impl Contents {
         let known = match self {
             Self::Table(table) => table.warnings.len(),
             Self::Split(split) => split.cells().table_warnings(),
-            Self::HFile(_) | Self::Store(_) => 0,
+            Self::HFile(_) | Self::Store { .. } => 0,
         };
         let mut new = self.unread_logs(request);
         new.extend_from_slice(warnings.get(known..).unwrap_or_default());
@@ -122,7 +173,7 @@ impl Contents {
             Self::Split(_) => Ok(()),
             Self::HFile(file) => {
                 request.check_is_not_of_tables("an HFile")?;
-                let reader = file.reader.get()?;
+                let reader = file.reader()?;
                 request.check_rows(reader.whole().trailer().comparator)?;
                 let key = reader.whole().index().first_key().and_then(KeyRef::parse);
                 // A file without cells does not say which family it is of.
@@ -135,14 +186,14 @@ impl Contents {
                 }
                 request.check_rows(table.row_order())
             }
-            Self::Store(store) => {
+            Self::Store { store, families } => {
+                store.get()?;
                 request.check_is_not_of_tables("a store")?;
                 request.check_rows(Comparator::Bytes)?;
                 if request.has_now {
                     return Err(Failure::invalid("a store has its own clock: leave out now"));
                 }
-                let families = store.get()?.families();
-                let names: Vec<_> = families.iter().map(|(name, _)| name.as_bytes()).collect();
+                let names: Vec<_> = families.iter().map(String::as_bytes).collect();
                 request.check_families("store", &names)
             }
         }
@@ -154,7 +205,7 @@ impl Contents {
     pub(crate) fn is_absent(&self, row: &[u8]) -> Result<bool, Failure> {
         let Self::HFile(file) = self else { return Ok(false) };
         let probe = RowProbe::new(row, filter::Seed::new(0));
-        Ok(file.reader.get()?.get_row(&probe, &mut ReadTrace::default())?.is_none())
+        Ok(file.reader()?.get_row(&probe, &mut ReadTrace::default())?.is_none())
     }
 }
 

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hbase_files::{LocalTree, StoreFileReader, identify};
+use hbase_files::StoreFileReader;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use sstable::{FileName, KeyRef, ReaderOptions};
+use sstable::KeyRef;
 
 use crate::arguments::local_path;
-use crate::contents::{Closable, Contents, OpenFile};
+use crate::contents::{Contents, OpenFile, open_reader};
 use crate::detached::detached;
 use crate::failure::Failure;
 use crate::pickling::{self, Reduced};
@@ -35,14 +35,10 @@ pub(crate) struct HFile {
 pub(crate) fn open_hfile(py: Python<'_>, path: PathBuf) -> PyResult<Py<HFile>> {
     let (reader, path) = detached(py, || {
         let path = local_path(path)?;
-        let location = identify(&LocalTree, &path)?.locate(&LocalTree)?;
-        let name = FileName::new(path.display().to_string());
-        let options = ReaderOptions::default();
-        let reader = StoreFileReader::open(&LocalTree, &location, name, options)?;
-        Ok::<_, Failure>((reader, path))
+        Ok::<_, Failure>((open_reader(&path)?, path))
     })?;
     let absolute = std::path::absolute(&path)?;
-    let file = OpenFile { reader: Closable::new(reader.clone()), path: absolute.clone() };
+    let file = OpenFile::new(reader.clone(), absolute.clone());
     let contents = Arc::new(Contents::HFile(Box::new(file)));
     let source = PyClassInitializer::from(Source { contents });
     Py::new(py, source.add_subclass(HFile { reader, path, absolute }))

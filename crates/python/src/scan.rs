@@ -190,7 +190,7 @@ impl Scan {
     /// None for a store, which does not count the reads of one scan.
     #[getter]
     fn data_blocks(&self) -> Option<u64> {
-        let is_store = matches!(&*self.contents, Contents::Store(_));
+        let is_store = matches!(&*self.contents, Contents::Store { .. });
         (!is_store).then(|| self.latest().lock().trace.data_blocks())
     }
 

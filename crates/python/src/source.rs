@@ -366,8 +366,8 @@ impl Source {
     /// are scanned.
     fn close(&self, py: Python<'_>) {
         py.detach(|| match &*self.contents {
-            Contents::HFile(file) => file.reader.close(),
-            Contents::Store(store) => store.close(),
+            Contents::HFile(file) => file.close(),
+            Contents::Store { store, .. } => store.close(),
             Contents::Table(_) | Contents::Split(_) => {}
         });
     }

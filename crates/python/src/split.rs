@@ -57,7 +57,7 @@ impl Splits {
         let scan = &request.scan;
         let (splits, missing) = match contents {
             Contents::HFile(file) => {
-                file.reader.get()?;
+                file.reader()?;
                 let tree: Arc<dyn FileTree> = Arc::new(LocalTree);
                 (scan.hfile_splits(&tree, &file.path, target_len)?, Vec::new())
             }
@@ -65,7 +65,7 @@ impl Splits {
                 let plan = scan.table_splits(table, &request.reading, target_len)?;
                 (plan.splits, plan.missing)
             }
-            Contents::Store(_) => {
+            Contents::Store { .. } => {
                 let what = "splits are of HFiles, tables and snapshots, not of a store";
                 return Err(Failure::invalid(what));
             }

@@ -36,7 +36,7 @@ pub(crate) fn split_points<'py>(
             return Err(Failure::invalid("n must be at least 1"));
         }
         match &**contents {
-            Contents::HFile(file) => Ok(split_rows([Ok(file.reader.get()?)], n)?),
+            Contents::HFile(file) => Ok(split_rows([Ok(file.reader()?)], n)?),
             Contents::Table(table) => {
                 let files = table.regions.iter().flat_map(Region::files).map(|file| {
                     let location = file.locate(&**table.tree())?;
@@ -46,7 +46,7 @@ pub(crate) fn split_points<'py>(
                 });
                 Ok(split_rows(files, n)?)
             }
-            Contents::Store(_) | Contents::Split(_) => Err(Failure::invalid(
+            Contents::Store { .. } | Contents::Split(_) => Err(Failure::invalid(
                 "split_points is for HFiles, tables and snapshots, not a store",
             )),
         }

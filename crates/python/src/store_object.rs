@@ -48,7 +48,8 @@ pub(crate) fn open_store(
     })?;
     let absolute = std::path::absolute(&path)?;
     let families = store.families();
-    let contents = Arc::new(Contents::Store(Closable::new(store)));
+    let names = families.iter().map(|(name, _)| name.clone()).collect();
+    let contents = Arc::new(Contents::Store { store: Closable::new(store), families: names });
     let source = PyClassInitializer::from(Source { contents });
     Py::new(py, source.add_subclass(Store { path, absolute, cache_bytes, families }))
 }

@@ -182,6 +182,7 @@ mod lookup;
 #[cfg(feature = "ndjson")]
 pub mod ndjson;
 mod order;
+mod own_process;
 mod probe;
 mod reader;
 mod row_head;
@@ -251,6 +252,7 @@ pub mod engine {
         BATCH_MAX, LookupFile, LookupFiles, LookupObserver, MapAnswer, RowInFile, RowLookup,
         begin_together,
     };
+    pub use crate::own_process::OwnProcess;
     pub use crate::row_head::{RowHead, row_head};
     pub use crate::source::{OpenFilesLimit, PooledFile, close_some_files, raise_descriptors_max};
     pub use crate::time_text::{date_text, time_text};

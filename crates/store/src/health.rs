@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use sstable::error_line;
 
 use crate::error::{Error, Result};
-use crate::process::OwnProcess;
+use crate::process::{OwnProcess, check_process};
 use crate::sync::yield_in_model;
 
 /// Whether a store accepts changes; shared by the parts of the store.
@@ -45,7 +45,7 @@ impl Health {
 
     /// Returns an error if the store has stopped, is read-only, or belongs to another process.
     pub(crate) fn check_writable(&self) -> Result<()> {
-        self.process.check()?;
+        check_process(&self.process)?;
         if let Some(path) = &self.read_only {
             return Err(Error::ReadOnly { path: path.clone() });
         }

@@ -40,6 +40,11 @@ pub(crate) fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
     lock.read().expect(POISONED)
 }
 
+/// Locks without waiting; `None` if the lock is not free. The models, which have no forks, wait.
+pub(crate) fn try_read<T>(lock: &RwLock<T>) -> Option<RwLockReadGuard<'_, T>> {
+    if cfg!(any(loom, shuttle)) { Some(read(lock)) } else { lock.try_read().ok() }
+}
+
 pub(crate) fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
     lock.write().expect(POISONED)
 }

@@ -13,10 +13,12 @@
 //! proceeds.
 
 use std::collections::VecDeque;
+use std::io;
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
+use sstable::engine::OwnProcess;
 use sstable::{CellRef, ReadTrace};
 
 use super::batch::CellBatch;
@@ -24,8 +26,10 @@ use super::open::OpenRegion;
 use super::plan::ScanPlan;
 use super::region::RegionCells;
 use super::row_range::RowRange;
-use crate::{Region, Result};
+use crate::{Error, Region, Result};
 
+const FORKED: &str =
+    "the scan was begun by the process that this one was forked from; begin a scan in this process";
 /// The bytes of cells of units that are ahead of the caller.
 const AHEAD_MAX: usize = 64 << 20;
 /// The bytes of cells of the unit that the caller reads.
@@ -46,6 +50,8 @@ pub(super) struct ParallelCells {
     /// The number of units that were begun.
     begun: u64,
     batch: CellBatch,
+    /// A fork does not have the threads.
+    process: OwnProcess,
     /// The number of the current cell in the batch, and of the next one.
     index: usize,
     next: usize,
@@ -122,6 +128,7 @@ impl ParallelCells {
             unit: None,
             begun: 0,
             batch: CellBatch::default(),
+            process: OwnProcess::current(),
             index: 0,
             next: 0,
         }
@@ -147,6 +154,10 @@ impl ParallelCells {
     /// Receives the next batch; returns whether there is one.
     #[cold]
     fn receive(&mut self, trace: &mut ReadTrace) -> Result<bool> {
+        if !self.process.is_current() {
+            let (path, source) = (self.shared.plan.path.clone(), io::Error::other(FORKED));
+            return Err(Error::Io { path, action: "read", source });
+        }
         self.shared.take_back(std::mem::take(&mut self.batch));
         loop {
             let Some(unit) = &self.unit else {
@@ -178,6 +189,15 @@ impl ParallelCells {
 
     /// Ends the threads. A panic of a thread goes on in the caller.
     fn join(&mut self) {
+        if !self.process.is_current() {
+            // The locks of the threads, and the places of their messages, may be in any state.
+            std::mem::forget((
+                self.units.take(),
+                self.unit.take(),
+                std::mem::take(&mut self.threads),
+            ));
+            return;
+        }
         (self.units, self.unit) = (None, None);
         self.shared.room.close();
         for thread in self.threads.drain(..) {

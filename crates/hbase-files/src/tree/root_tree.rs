@@ -7,7 +7,7 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use sstable::ReadAt;
 
@@ -38,14 +38,17 @@ impl RootTree {
     }
 
     fn check_directory(&self, directory: &Path) -> io::Result<()> {
-        let inside = || self.inside.lock().unwrap_or_else(PoisonError::into_inner);
-        if !directory.starts_with(&self.root) || inside().contains(directory) {
+        // Does not wait: in a fork, a thread of the parent can hold the lock for ever.
+        let is_inside = || self.inside.try_lock().is_ok_and(|inside| inside.contains(directory));
+        if !directory.starts_with(&self.root) || is_inside() {
             return Ok(());
         }
         if directory != self.root {
             self.check_entry(directory)?;
         }
-        inside().insert(directory.to_owned());
+        if let Ok(mut inside) = self.inside.try_lock() {
+            inside.insert(directory.to_owned());
+        }
         Ok(())
     }
 

@@ -29,6 +29,7 @@ use crate::buffers::Buffers;
 use crate::file::index_cursor::IndexCursor;
 use crate::file::open_file::OpenFile;
 use crate::file::read_context::ReadContext;
+use crate::own_process::OwnProcess;
 use crate::{BlockKind, BlockSource, Caching, ReadTrace, Result};
 
 /// The number of blocks after its first one that a scan enters before the thread is started.
@@ -68,6 +69,8 @@ struct Prefetcher {
     /// Buffers of used blocks, to be returned to the thread.
     used_buffers: Vec<Buffers>,
     thread: Option<JoinHandle<()>>,
+    /// A fork does not have the thread.
+    process: OwnProcess,
 }
 
 /// A block that was read ahead, or the error of reading it.
@@ -118,7 +121,9 @@ impl ReadAhead {
         buffers: &mut Buffers,
         trace: &mut ReadTrace,
     ) -> Option<Result<DataBlock>> {
-        let prefetched = self.prefetcher.as_mut()?.take(handle, buffers);
+        let running = self.prefetcher.as_mut()?;
+        let has_thread = running.process.is_current();
+        let prefetched = has_thread.then(|| running.take(handle, buffers)).flatten();
         if let Some(prefetched) = prefetched {
             prefetched.count(trace);
             return prefetched.block;
@@ -162,6 +167,7 @@ impl Prefetcher {
             read_by_scan: VecDeque::new(),
             used_buffers: Vec::new(),
             thread: Some(thread),
+            process: OwnProcess::current(),
         })
     }
 
@@ -239,10 +245,22 @@ impl Prefetcher {
 
     /// Ends the thread and waits for it, at most as long as it reads one block.
     fn join(&mut self) {
+        if !self.process.is_current() {
+            self.forget_thread();
+            return;
+        }
         self.frontier.stop();
         self.to_thread = None;
         // Ignores a panic of the thread: the scan reads the block itself, and fails too.
         self.thread.take().map(JoinHandle::join);
+    }
+
+    /// Leaves to the parent of this process what it shares with the thread, which is not in this process.
+    fn forget_thread(&mut self) {
+        let (to_scan, ended) = mpsc::channel();
+        drop(to_scan);
+        std::mem::forget(std::mem::replace(&mut self.from_thread, Mutex::new(ended)));
+        std::mem::forget((self.to_thread.take(), self.thread.take()));
     }
 }
 

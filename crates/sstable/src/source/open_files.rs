@@ -23,9 +23,10 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock, Weak};
 
 use super::descriptors::descriptors_max;
 use super::file_source::ReadAt;
+use crate::own_process::OwnProcess;
 
-/// The open files of the process.
-static OPEN: Mutex<OpenFiles> = Mutex::new(BTreeMap::new());
+/// The open files of the first process, and of its forks.
+static OPEN: OnceLock<Box<ProcessFiles>> = OnceLock::new();
 /// A counter that each open advances: the clock for "least recently used", and unique numbers for
 /// groups and files.
 static OPENS: AtomicU64 = AtomicU64::new(1);
@@ -34,6 +35,13 @@ static OPENS: AtomicU64 = AtomicU64::new(1);
 type Opener = dyn Fn() -> io::Result<Arc<dyn ReadAt>> + Send + Sync;
 
 type OpenFiles = BTreeMap<FileNumber, Weak<PooledFile>>;
+
+/// The open files of a process. A fork has its own: a thread that is not in the fork can hold the parent's lock.
+struct ProcessFiles {
+    process: OwnProcess,
+    open: Mutex<OpenFiles>,
+    fork: OnceLock<Box<Self>>,
+}
 
 /// The number of a file, unique in the process. The files of a group follow each other.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -204,9 +212,10 @@ impl Debug for PooledFile {
 impl Drop for PooledFile {
     fn drop(&mut self) {
         if self.source.get_mut().is_ok_and(|source| source.is_some()) {
-            let mut open = lock_open();
-            open.remove(&self.number).expect("open files are counted");
-            self.limit.open.fetch_sub(1, Ordering::Relaxed);
+            // A fork does not count the files that its parent opened.
+            if lock_open().remove(&self.number).is_some() {
+                self.limit.open.fetch_sub(1, Ordering::Relaxed);
+            }
         }
     }
 }
@@ -285,7 +294,17 @@ const fn count_to_close(open: usize, max: usize) -> usize {
 }
 
 fn lock_open() -> MutexGuard<'static, OpenFiles> {
-    OPEN.lock().expect(POISONED)
+    let mut place = &OPEN;
+    loop {
+        let files = place.get_or_init(|| {
+            let (process, open, fork) = (OwnProcess::current(), Mutex::default(), OnceLock::new());
+            Box::new(ProcessFiles { process, open, fork })
+        });
+        if files.process.is_current() {
+            return files.open.lock().expect(POISONED);
+        }
+        place = &files.fork;
+    }
 }
 
 #[cfg(test)]

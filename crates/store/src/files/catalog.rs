@@ -25,7 +25,7 @@ use crate::files::version::store_version::{Family, FamilyVersion, StoreVersion};
 use crate::health::Health;
 use crate::options::StoreOptions;
 use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use crate::sync::{Mutex, MutexGuard, RwLock, lock, read, write};
+use crate::sync::{Mutex, MutexGuard, RwLock, lock, read, try_read, write};
 
 /// The state that readers and writers of a store share.
 #[derive(Debug)]
@@ -88,7 +88,20 @@ impl Catalog {
 
     /// Returns the current version.
     pub(crate) fn version(&self) -> Arc<StoreVersion> {
-        Arc::clone(&read(&self.version))
+        match try_read(&self.version) {
+            Some(version) => Arc::clone(&version),
+            None => self.version_after_a_change(),
+        }
+    }
+
+    /// Waits until a change of the version is done. In a fork the thread that makes the change is gone.
+    #[cold]
+    fn version_after_a_change(&self) -> Arc<StoreVersion> {
+        if self.health.process().is_current() {
+            return Arc::clone(&read(&self.version));
+        }
+        // Each read checks the process before it looks for a family.
+        Arc::new(StoreVersion::new(Vec::new(), self.clock.clone()))
     }
 
     /// Returns the current version; `None` if a panic while the version was replaced made it unusable.

@@ -17,6 +17,7 @@ use crate::files::new_files::region_files::RegionFiles;
 use crate::files::version::store_file::FileCursor;
 use crate::files::version::store_version::FamilyVersion;
 use crate::maintenance::filters::filter_of_leaving;
+use crate::process::check_process;
 use crate::read::get::ReadView;
 use crate::read::rules::{Rules, Verdict};
 use crate::read::sources::{CellSource, MemstoreCursor, StoreMerge};
@@ -33,6 +34,7 @@ pub struct Export {
 
 /// Writes all families into `out`. A new file begins at each row of `splits`.
 pub(crate) fn export(catalog: &Catalog, out: &Path, splits: &[Vec<u8>]) -> Result<Export> {
+    check_process(catalog.health().process())?;
     let view = ReadView::current(catalog);
     let mut export = Export::default();
     for family in &view.version.families {

@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::files::catalog::Catalog;
 use crate::files::version::store_version::{FamilyVersion, StoreVersion};
 use crate::memstore::Memstore;
-use crate::process::OwnProcess;
+use crate::process::{OwnProcess, check_process};
 use crate::read::explain::{Explanation, GetObserver, Recorder, Traced};
 use crate::read::query::{Columns, Get, QueryTimes, View};
 use crate::read::row_merge::{RowMerge, ShownCell};
@@ -32,7 +32,7 @@ pub(crate) struct ReadView {
     pub(crate) version: Arc<StoreVersion>,
     pub(crate) visible: SequenceId,
     pub(crate) seed: Seed,
-    process: OwnProcess,
+    pub(crate) process: OwnProcess,
     /// Read from the clock at the first use, because most gets do not need the time.
     pub(crate) now: OnceLock<Timestamp>,
 }
@@ -40,8 +40,8 @@ pub(crate) struct ReadView {
 impl ReadView {
     /// Returns a view of the present state.
     pub(crate) fn current(catalog: &Catalog) -> Self {
-        // The version must be loaded first, so that `visible` is not older than its flushed files:
-        // a flush may have dropped versions that only an older view would show.
+        // The version must be loaded first, so that `visible` is not older than its cells:
+        // a flush or an increment may have dropped versions that only an older view would show.
         let version = catalog.version();
         let visible = catalog.visible();
         let process = catalog.health().process().clone();
@@ -158,7 +158,7 @@ impl ReadView {
         mut visit: impl FnMut(&'g FamilyVersion, &'g Columns) -> Result<()>,
     ) -> Result<()> {
         if get.families.is_empty() {
-            self.process.check()?;
+            check_process(&self.process)?;
             let mut families = self.version.families.iter();
             return families.try_for_each(|family| visit(family, &Columns::All));
         }
@@ -170,7 +170,7 @@ impl ReadView {
 
     /// Returns a family, unless this process is a fork of the one that opened the store.
     pub(crate) fn family(&self, name: &[u8]) -> Result<&Arc<FamilyVersion>> {
-        self.process.check()?;
+        check_process(&self.process)?;
         self.version.known_family(name)
     }
 

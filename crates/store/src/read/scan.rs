@@ -12,6 +12,7 @@ use sstable::{Caching, Cell, CellRef, KeyRef, ReadTrace, prefix_end};
 use crate::error::Result;
 use crate::files::version::store_file::{FileCursor, StoreFile};
 use crate::files::version::store_version::Family;
+use crate::process::{OwnProcess, check_process};
 use crate::read::backward::RowsBackward;
 use crate::read::cell_filter::CellFilter;
 use crate::read::get::ReadView;
@@ -27,6 +28,7 @@ use crate::read::sources::{CellSource, MemstoreCursor, StoreMerge};
 #[derive(Debug)]
 pub struct ScanCells {
     family: Arc<Family>,
+    process: OwnProcess,
     scan: Scan,
     rules: Rules<'static>,
     filter: CellFilter,
@@ -70,6 +72,7 @@ enum Limit {
 impl ScanCells {
     pub(crate) fn new(view: &ReadView, mut scan: Scan) -> Result<Self> {
         let family = view.family(&scan.family)?;
+        let process = view.process.clone();
         scan.columns.sort();
         let columns = Cow::Owned(scan.columns.sorted.clone());
         let options = &family.family.options;
@@ -115,6 +118,7 @@ impl ScanCells {
         family.reads.record(&trace, 0);
         Ok(Self {
             family,
+            process,
             scan,
             rules,
             filter,
@@ -182,6 +186,7 @@ impl ScanCells {
 
     /// Advances to the next cell to show; returns whether there is one.
     fn select_next(&mut self) -> Result<bool> {
+        check_process(&self.process)?;
         if matches!(self.state, ScanState::Unjudged | ScanState::Returned) {
             // If a step fails, the scan stays done.
             if mem::replace(&mut self.state, ScanState::Done) == ScanState::Returned {

@@ -94,13 +94,23 @@ impl Store {
     }
 
     /// Returns the options of a family, or `None` if the store has no family of this name.
+    ///
+    /// # Panics
+    ///
+    /// In a fork of the process that opened the store.
     pub fn family(&self, name: &str) -> Option<FamilyOptions> {
+        self.inner.assert_is_no_fork();
         let version = self.inner.catalog.version();
         version.family(name.as_bytes()).map(|version| version.family.options.clone())
     }
 
     /// Returns the families with their options, sorted by name.
+    ///
+    /// # Panics
+    ///
+    /// In a fork of the process that opened the store.
     pub fn families(&self) -> Vec<(String, FamilyOptions)> {
+        self.inner.assert_is_no_fork();
         let version = self.inner.catalog.version();
         version
             .families

@@ -373,7 +373,12 @@ impl Store {
     }
 
     /// Returns the sizes of the store and the counters of its reads and background work.
+    ///
+    /// # Panics
+    ///
+    /// In a fork of the process that opened the store.
     pub fn stats(&self) -> Stats {
+        self.inner.assert_is_no_fork();
         self.inner.stats()
     }
 

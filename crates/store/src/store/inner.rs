@@ -12,6 +12,7 @@ use crate::files::version::store_version::StoreVersion;
 use crate::health::Health;
 use crate::maintenance::background::Maintenance;
 use crate::options::{Durability, StoreOptions};
+use crate::process::check_process;
 use crate::stats::Stats;
 use crate::sync::JoinHandle;
 use crate::vfs::Lock;
@@ -75,6 +76,12 @@ impl StoreInner {
         self.maintenance.shorten_log(&self.catalog, &self.log)
     }
 
+    /// Panics in a fork, where a thread of the parent can hold a lock for ever. For calls that return no error.
+    pub(super) fn assert_is_no_fork(&self) {
+        let checked = check_process(self.catalog.health().process());
+        checked.unwrap_or_else(|forked| panic!("{forked}"));
+    }
+
     pub(super) fn stats(&self) -> Stats {
         let version = self.catalog.version();
         let families = version.families.iter().map(|family| family.stats());
@@ -112,7 +119,7 @@ impl Drop for StoreInner {
     ///
     /// Errors are ignored, because such writes are not promised to be durable.
     fn drop(&mut self) {
-        if self.catalog.health().process().check().is_err() {
+        if !self.catalog.health().process().is_current() {
             // A fork has no threads of the store to wait for, and writes nothing.
             self.threads.drain(..).for_each(std::mem::forget);
             return;

@@ -9,6 +9,7 @@ use crate::files::version::store_file::StoreFile;
 use crate::maintenance::compaction::progress::CompactionProgress;
 use crate::maintenance::export::{Export, export};
 use crate::maintenance::import::{Age, ImportOptions, import};
+use crate::process::check_process;
 
 /// Which files a compaction merges, and what it drops.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -192,6 +193,7 @@ impl Store {
     ///
     /// If the family does not exist, or a file cannot be read.
     pub fn check_files(&self, family: &str) -> Result<Vec<CheckedFile>> {
+        check_process(self.inner.catalog.health().process())?;
         let version = self.inner.catalog.version();
         let files = version.known_family(family.as_bytes())?.files.by_sequence();
         let check = |file: &Arc<StoreFile>| {

@@ -6,9 +6,13 @@ use std::path::PathBuf;
 
 use arrow_schema::Schema;
 use hfile_arrow::{RecordBatch, RecordBatchReader};
+use sstable::engine::OwnProcess;
 use sstable::{Error, FileName, Result};
 
 use crate::read_bytes::ReadBytes;
+
+const FORKED: &str = "the process was forked while its parent writes; end the fork without a return to the writer, \
+                      as os._exit does";
 
 /// A source of record batches: a stream, or files that are opened one after the other.
 pub(crate) struct BatchSource {
@@ -21,6 +25,7 @@ pub(crate) struct BatchSource {
     /// Whether there are several files, so that a record needs the name of its file.
     has_files: bool,
     bytes: ReadBytes,
+    process: OwnProcess,
 }
 
 /// The batches of a file or of a program.
@@ -65,6 +70,7 @@ impl BatchSource {
             files: VecDeque::new(),
             has_files: false,
             bytes,
+            process: OwnProcess::current(),
         }
     }
 
@@ -101,6 +107,7 @@ impl BatchSource {
             files: paths.iter().cloned().collect(),
             has_files: paths.len() > 1,
             bytes,
+            process: OwnProcess::current(),
         })
     }
 
@@ -146,7 +153,13 @@ impl BatchSource {
                 }
                 continue;
             };
-            let Some(batch) = stream.reader.as_mut().and_then(Iterator::next) else {
+            let next = stream.reader.as_mut().and_then(Iterator::next);
+            // The program that makes the batches may have forked, and the two share the open output.
+            if !self.process.is_current() {
+                let (file, source) = (stream.name.clone(), io::Error::other(FORKED));
+                return Err(Error::Io { file, action: "read record batches".into(), source });
+            }
+            let Some(batch) = next else {
                 stream.reader = None;
                 if self.files.is_empty() {
                     return Ok(None);

@@ -111,7 +111,7 @@ impl OutputDirectory {
         // Files may have been added since the output was begun.
         check_replaceable(&self.destination)?;
         let parent = directory_of(&self.destination);
-        let aside = ScratchDirectory::with_builder(&temporary_builder(0o777), parent)?;
+        let mut aside = ScratchDirectory::with_builder(&temporary_builder(0o777), parent)?;
         let old = aside.path().join("replaced");
         // `remove_unfinished` needs this lock too, so it cannot remove the old directory before the
         // new one is in its place.
@@ -120,7 +120,7 @@ impl OutputDirectory {
         if let Err(error) = fs::rename(self.path(), &self.destination) {
             if let Err(error) = fs::rename(&old, &self.destination) {
                 // It must outlive its temporary directory.
-                let _ = aside.directory.keep();
+                aside.directory.disable_cleanup(true);
                 return Err(error).doing("move it back to where it was", &old);
             }
             return Err(error).doing("rename the temporary output to it", &self.destination);
@@ -135,7 +135,15 @@ impl OutputDirectory {
 #[derive(Debug)]
 pub struct ScratchDirectory {
     directory: TempDir,
-    _temporary_path: TemporaryPath,
+    temporary_path: TemporaryPath,
+}
+
+impl Drop for ScratchDirectory {
+    fn drop(&mut self) {
+        if !self.temporary_path.is_of_this_process() {
+            self.directory.disable_cleanup(true);
+        }
+    }
 }
 
 impl ScratchDirectory {
@@ -160,7 +168,7 @@ impl ScratchDirectory {
             Ok((directory.path().to_owned(), directory))
         })
         .doing("create a directory in it", parent)?;
-        Ok(Self { directory, _temporary_path: temporary_path })
+        Ok(Self { directory, temporary_path })
     }
 
     /// Returns the path of the directory.

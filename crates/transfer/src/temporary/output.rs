@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use sstable::engine::OwnProcess;
 use tempfile::NamedTempFile;
 
 use super::sync::{sync, sync_directory};
@@ -109,7 +110,10 @@ impl Write for OutputFile {
 
 /// A registered temporary path: until this value is dropped, [`remove_unfinished`] removes it.
 #[derive(Debug)]
-pub(crate) struct TemporaryPath(PathBuf);
+pub(crate) struct TemporaryPath {
+    path: PathBuf,
+    process: OwnProcess,
+}
 
 impl TemporaryPath {
     /// Creates a file or directory with `create` and registers its path.
@@ -125,13 +129,21 @@ impl TemporaryPath {
         let mut list = temporary_paths();
         let (path, created) = create()?;
         list.push(path.clone());
-        Ok((Self(path), created))
+        Ok((Self { path, process: OwnProcess::current() }, created))
+    }
+
+    /// Returns whether this process made the path, which must not remove the output of the process that it was
+    /// forked from.
+    pub(super) fn is_of_this_process(&self) -> bool {
+        self.process.is_current()
     }
 }
 
 impl Drop for TemporaryPath {
     fn drop(&mut self) {
-        temporary_paths().retain(|path| *path != self.0);
+        if self.is_of_this_process() {
+            temporary_paths().retain(|path| *path != self.path);
+        }
     }
 }
 

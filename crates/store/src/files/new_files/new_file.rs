@@ -19,6 +19,7 @@ use crate::files::manifest::{FILE_ID_KEY, FileEntry, FileId, FlatKey};
 use crate::files::names::identity::{TEMPORARY_SUFFIX, new_file_name};
 use crate::files::version::store_version::Family;
 use crate::files::version::write_failures::WriteFailures;
+use crate::process::OwnProcess;
 use crate::vfs::{AppendFile, Vfs};
 
 /// The purpose of a new file, which decides its options and its file info.
@@ -39,6 +40,8 @@ pub(crate) struct PendingFile {
     vfs: Arc<dyn Vfs>,
     directory: PathBuf,
     name: String,
+    /// The process that writes the file. A fork leaves the file alone.
+    process: OwnProcess,
 }
 
 impl PendingFile {
@@ -54,7 +57,8 @@ impl PendingFile {
         directory: &Path,
         name: String,
     ) -> Result<(Self, Sink)> {
-        let place = Self { vfs, directory: directory.to_path_buf(), name };
+        let place =
+            Self { vfs, directory: directory.to_path_buf(), name, process: OwnProcess::current() };
         let path = place.temporary_path();
         let file = place.vfs.create(&path).map_err(Error::io(&path, "create"))?;
         Ok((place, Sink { file, checksum: Crc32c::new() }))
@@ -93,7 +97,7 @@ impl PendingFile {
 
 impl Drop for PendingFile {
     fn drop(&mut self) {
-        if !self.name.is_empty() {
+        if !self.name.is_empty() && self.process.is_current() {
             // If this fails, the next open removes the file.
             let _ = self.vfs.unlink(&self.temporary_path());
         }
