@@ -13,7 +13,7 @@
 //!
 //! | at | bytes | field        | encoding and meaning                                          |
 //! |---:|------:|--------------|---------------------------------------------------------------|
-//! |  0 |     4 | `version`    | u32 BE; 2. Version 1 lacks the checksums of the partitions    |
+//! |  0 |     4 | `version`    | u32 BE; 2                                                     |
 //! |  4 |   1+n | `kind`       | u8 length and name, as in `blocked-bloom`                     |
 //! |    |     8 | `error rate` | f64 BE; over all partitions, computed when written            |
 //! |    |     4 | `count`      | u32 BE; how many partitions follow, at least 1                |
@@ -37,10 +37,8 @@ use crate::input::Input;
 use crate::row_heads::RowHeads;
 
 const VERSION: u32 = 2;
-/// The version without checksums, written by earlier releases.
-const VERSION_WITHOUT_CHECKSUMS: u32 = 1;
-/// Bytes of a partition without checksum and first row.
-const PARTITION_LEN_MIN: usize = 14;
+/// Bytes of a partition without its first row.
+const PARTITION_LEN_MIN: usize = 22;
 
 /// The name of the META block with the index.
 pub(crate) const FILTER_INDEX_NAME: &str = "filter.row.index";
@@ -66,8 +64,7 @@ pub(crate) fn is_filter_name(name: &[u8]) -> bool {
 pub(crate) struct Partition {
     pub(crate) keys: u64,
     pub(crate) len: u32,
-    /// `None` in an index of version 1.
-    pub(crate) checksum: Option<u64>,
+    pub(crate) checksum: u64,
     pub(crate) first_row: Bytes,
 }
 
@@ -90,11 +87,9 @@ impl FilterIndex {
     /// Reads the body of an index.
     pub(crate) fn parse(body: &Bytes) -> Result<Self, DamageReason> {
         let mut input = Input::new(body);
-        let has_checksums = match input.array().map(u32::from_be_bytes).ok_or(TRUNCATED)? {
-            VERSION => true,
-            VERSION_WITHOUT_CHECKSUMS => false,
-            _ => return Err("unknown version of the filter index".into()),
-        };
+        if input.array().map(u32::from_be_bytes).ok_or(TRUNCATED)? != VERSION {
+            return Err("unknown version of the filter index".into());
+        }
         let kind = kind_of(kind_name(&mut input).ok_or(TRUNCATED)?)?;
         let error_rate = input.array().map(f64::from_be_bytes).ok_or(TRUNCATED)?;
         if !(0.0..=1.0).contains(&error_rate) {
@@ -109,11 +104,7 @@ impl FilterIndex {
         for _ in 0..count {
             let keys = input.array().map(u64::from_be_bytes).ok_or(TRUNCATED)?;
             let len = input.array().map(u32::from_be_bytes).ok_or(TRUNCATED)?;
-            let checksum = if has_checksums {
-                Some(input.array().map(u64::from_be_bytes).ok_or(TRUNCATED)?)
-            } else {
-                None
-            };
+            let checksum = input.array().map(u64::from_be_bytes).ok_or(TRUNCATED)?;
             let row_len = input.u16().ok_or(TRUNCATED)?;
             let first_row = body.slice_ref(input.take(row_len.into()).ok_or(TRUNCATED)?);
             if partitions.last().is_some_and(|last| last.first_row >= first_row) {
@@ -135,16 +126,11 @@ impl FilterIndex {
     pub(crate) fn unused(body: &[u8]) -> Option<String> {
         let mut input = Input::new(body);
         let version = u32::from_be_bytes(input.array()?);
-        let is_known = [VERSION, VERSION_WITHOUT_CHECKSUMS].contains(&version);
-        let name = kind_name(&mut input).filter(|_| is_known)?;
+        let name = kind_name(&mut input).filter(|_| version == VERSION)?;
         kind_of(name).err()
     }
 
-    /// Appends the body of an index of version 2.
-    ///
-    /// # Panics
-    ///
-    /// If a partition has no checksum, because it was read from an index of version 1.
+    /// Appends the body of the index.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let name = self.kind.name().as_bytes();
         out.extend_from_slice(&VERSION.to_be_bytes());
@@ -158,8 +144,7 @@ impl FilterIndex {
             let row_len = u16::try_from(row.len()).expect("the writer has checked the row");
             out.extend_from_slice(&partition.keys.to_be_bytes());
             out.extend_from_slice(&partition.len.to_be_bytes());
-            let checksum = partition.checksum.expect("new partitions have a checksum");
-            out.extend_from_slice(&checksum.to_be_bytes());
+            out.extend_from_slice(&partition.checksum.to_be_bytes());
             out.extend_from_slice(&row_len.to_be_bytes());
             out.extend_from_slice(row);
         }
@@ -212,7 +197,7 @@ mod tests {
         let partition = |row: &&'static str| Partition {
             keys: 7,
             len: 70,
-            checksum: Some(9),
+            checksum: 9,
             first_row: Bytes::from(*row),
         };
         let partitions = rows.iter().map(partition).collect();
@@ -242,23 +227,6 @@ mod tests {
             ("d", Some(2)),
         ] {
             assert_eq!(read.find(row.as_bytes()), partition, "{row}");
-        }
-    }
-
-    #[test]
-    fn an_index_of_version_1_is_read_without_checksums() {
-        let written = index(&["b", "c"]);
-        let mut old = bytes(&written);
-        old[3] = 1;
-        let checksum = 9_u64.to_be_bytes();
-        let at = |bytes: &[u8]| bytes.windows(8).position(|window| window == checksum);
-        while let Some(at) = at(&old) {
-            old.drain(at..at + 8);
-        }
-        let read = FilterIndex::parse(&old.into()).expect("version 1");
-        assert_eq!(read.partitions.len(), 2);
-        for (read, written) in read.partitions.iter().zip(&written.partitions) {
-            assert_eq!(read, &Partition { checksum: None, ..written.clone() });
         }
     }
 

@@ -81,7 +81,7 @@ impl FilterWriter {
             self.build()?;
         }
         let keys: u64 = self.partitions.iter().map(|partition| partition.keys).sum();
-        if let [Partition { checksum: Some(checksum), .. }] = self.partitions[..] {
+        if let [Partition { checksum, .. }] = self.partitions[..] {
             let filter = self.filters.pop().expect("each partition has its filter");
             let metas = vec![(ROW_FILTER_NAME.into(), filter)];
             return Ok(FilterBlocks { metas, id: filter_id(keys, checksum) });
@@ -107,7 +107,7 @@ impl FilterWriter {
         let stored = StoredFilter::parse(&filter[..]).map_err(|error| error.to_string())?;
         let keys = self.hashes.len() as u64;
         self.expected_errors += stored.stats().error_rate * keys as f64;
-        let checksum = Some(stored.checksum());
+        let checksum = stored.checksum();
         let first_row = Bytes::copy_from_slice(&self.first_row);
         self.partitions.push(Partition { keys, len, checksum, first_row });
         self.filters.push(filter);

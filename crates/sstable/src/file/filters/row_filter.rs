@@ -471,8 +471,12 @@ impl LoadedPartitions {
         question: impl FnOnce(&StoredFilter<Bytes>) -> R,
     ) -> Result<R> {
         let Partition { keys, len, checksum, .. } = self.index.partitions[number];
-        let kind = Some(self.index.kind);
-        let expected = ExpectedFilter { keys: Some(keys), len: Some(len), kind, checksum };
+        let expected = ExpectedFilter {
+            keys: Some(keys),
+            len: Some(len),
+            kind: Some(self.index.kind),
+            checksum: Some(checksum),
+        };
         ask(&self.filter_blocks[number], expected, blocks, trace, question)
     }
 }

@@ -160,7 +160,7 @@ fn partitions(rows: [&'static str; 2], keys: [&[&str]; 2]) -> Vec<(String, Vec<u
         let sizing = filter::Sizing::ErrorRate(rate);
         let body = filter::build(kind, sizing, SEED, &hashes).unwrap();
         let (keys, len) = (keys.len() as u64, u32::try_from(body.len()).unwrap());
-        let checksum = Some(StoredFilter::parse(&body[..]).unwrap().checksum());
+        let checksum = StoredFilter::parse(&body[..]).unwrap().checksum();
         listed.push(Partition { keys, len, checksum, first_row: first_row.into() });
         metas.push((partition_name(number), body));
     }
