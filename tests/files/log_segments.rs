@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use store::vfs::Vfs;
 use store::{
-    Error, FamilyOptions, Get, SalvageOutcome, Store, StoreOptions, VerifyEvent, VerifyOutcome,
-    salvage, verify,
+    Error, FamilyOptions, SalvageOutcome, Store, StoreOptions, VerifyEvent, VerifyOutcome, salvage,
+    verify,
 };
 use support::disk::Disk;
 use support::files_below;
@@ -115,51 +115,6 @@ fn every_deleted_segment_is_reported_by_name_and_the_rest_is_salvaged() {
         drop(saved);
         assert!(is_sound(&directory.path().join("saved")));
     }
-}
-
-/// Copies a store to a directory where it may change.
-fn copied(from: &Path, to: &Path) {
-    for path in files_below(from) {
-        let place = to.join(path.strip_prefix(from).unwrap());
-        fs::create_dir_all(place.parent().unwrap()).unwrap();
-        fs::copy(&path, place).unwrap();
-    }
-}
-
-/// A store with a manifest of version 2, which does not record the end of the log, and a segment
-/// per open: an empty one, two with one row each, and another empty one.
-#[test]
-fn a_store_with_a_manifest_of_version_2_is_read_and_upgraded_by_its_next_write() {
-    let old = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/store-of-manifest-2");
-    let directory = tempfile::tempdir().unwrap();
-    let place = directory.path().join("store");
-    copied(&old, &place);
-    assert_eq!(segments(&place).len(), 4);
-    assert!(is_sound(&place));
-    let value = |store: &Store, row: &str| {
-        let cells = store.get(&Get::row(row)).unwrap();
-        String::from_utf8(cells[0].value().to_vec()).unwrap()
-    };
-    let store = Store::open_read_only(&place, StoreOptions::default()).unwrap();
-    assert_eq!(["a", "b", "c"].map(|row| value(&store, row)), ["1", "23", "4"]);
-    assert_eq!(segments(&place).len(), 4, "a reader removes nothing");
-    let store = open(&place).unwrap();
-    assert_eq!(["a", "b", "c"].map(|row| value(&store, row)), ["1", "23", "4"]);
-    assert_eq!(segments(&place).len(), 3, "the empty last segment is removed");
-    put(&store, "d");
-    drop(store);
-    assert_eq!(segments(&place).len(), 4);
-    assert!(is_sound(&place));
-    let store = open(&place).unwrap();
-    assert_eq!(["a", "b", "c", "d"].map(|row| value(&store, row)), ["1", "23", "4", "d"]);
-    drop(store);
-    fs::remove_file(segments(&place).last().unwrap()).unwrap();
-    assert!(matches!(open(&place), Err(Error::Corrupt { .. })));
-    // The first segment of the old store is required, and exists.
-    let place = directory.path().join("without");
-    copied(&old, &place);
-    fs::remove_file(&segments(&place)[0]).unwrap();
-    assert!(matches!(open(&place), Err(Error::Corrupt { .. })));
 }
 
 /// A program that opens, puts and closes, as a script does: each round begins a segment.

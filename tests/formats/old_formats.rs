@@ -109,16 +109,6 @@ fn values(store: &Store, raw: bool) -> Vec<Vec<u8>> {
 const FLUSHED: &[u8] = b"flushed";
 const UNFLUSHED: &[u8] = b"unflushed";
 
-/// In the log of this store, no increment says that it replaces the one before.
-#[test]
-fn a_log_without_replacing_records_is_replayed() {
-    let (_directory, store) = open_store("store-1");
-    let counts = [15_u64, 10, 5].map(u64::to_be_bytes);
-    let [sum, second, first] = counts.each_ref().map(|count| &count[..]);
-    assert_eq!(values(&store, false), [FLUSHED, sum, UNFLUSHED]);
-    assert_eq!(values(&store, true), [FLUSHED, sum, second, first, UNFLUSHED]);
-}
-
 /// The increments of this store replaced each other, and it has a family of keys and values.
 #[test]
 fn a_log_with_replacing_records_is_replayed_and_salvaged() {

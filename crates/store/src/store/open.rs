@@ -164,10 +164,7 @@ pub(super) fn read_log(
     log::recover(&*options.vfs, &log, |id| manifest.family_name(id).map(str::as_bytes))
 }
 
-/// Removes the segments without records at the end of the log, which a crash or an older version
-/// left.
-///
-/// Older versions created a segment at each open.
+/// Removes the segments without records at the end of the log, which a crash left.
 fn remove_empty_tail(
     vfs: &dyn Vfs,
     directory: &Path,
@@ -176,7 +173,7 @@ fn remove_empty_tail(
     empty: &[SegmentNumber],
 ) -> Result<()> {
     if empty.is_empty() {
-        // The manifest of an older version does not have the end of the log.
+        // A segment with records belongs to the log.
         manifest.log_end = manifest.log_end.max(log_end);
         return Ok(());
     }

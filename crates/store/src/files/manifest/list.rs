@@ -17,9 +17,6 @@
 //! | 54 |       | families       | one after another                                             |
 //! |    |     4 | `checksum`     | u32 BE; CRC-32C of everything before it                       |
 //!
-//! Version 2 is read and not written. It has no `log end`: a store with a family, or with a first segment
-//! above 1, must have its first segment; of later segments nothing is known.
-//!
 //! A family:
 //!
 //! | bytes | field           | encoding and meaning                                            |
@@ -87,8 +84,6 @@ impl Manifest {
     /// The place of the store's id.
     const STORE_AT: std::ops::Range<usize> = 12..20;
     const VERSION: u32 = 3;
-    /// The version without `log end`.
-    const VERSION_2: u32 = 2;
     /// The maximum length of a manifest: about 4,000 files with keys of the maximum length, or a million
     /// with ordinary keys.
     const LEN_MAX: u64 = 256 << 20;
@@ -292,7 +287,7 @@ impl Manifest {
 
     fn read(bytes: &mut &[u8]) -> Result<Self, Invalid> {
         let version = bytes.read_u32::<BigEndian>()?;
-        if !matches!(version, Self::VERSION | Self::VERSION_2) {
+        if version != Self::VERSION {
             return Err(Invalid("unknown manifest version"));
         }
         let mut manifest = Self {
@@ -300,18 +295,15 @@ impl Manifest {
             seed: Seed::new(bytes.read_u64::<BigEndian>()?),
             first_segment: SegmentNumber(bytes.read_u64::<BigEndian>()?),
             flushed: SequenceId::new(bytes.read_u64::<BigEndian>()?),
-            log_end: SegmentNumber::FIRST,
+            log_end: SegmentNumber(bytes.read_u64::<BigEndian>()?),
             families: Vec::new(),
         };
         sequence::check(manifest.flushed).map_err(Invalid)?;
         if manifest.first_segment == SegmentNumber::END {
             return Err(Invalid("the log begins after the last segment"));
         }
-        if version == Self::VERSION {
-            manifest.log_end = SegmentNumber(bytes.read_u64::<BigEndian>()?);
-            if manifest.log_end < manifest.first_segment {
-                return Err(Invalid("the log ends before it begins"));
-            }
+        if manifest.log_end < manifest.first_segment {
+            return Err(Invalid("the log ends before it begins"));
         }
         let (mut ids, mut names) = (BTreeSet::new(), BTreeSet::new());
         for _ in 0..bytes.read_u16::<BigEndian>()? {
@@ -320,12 +312,6 @@ impl Manifest {
                 return Err(Invalid("family listed twice"));
             }
             manifest.families.push(family);
-        }
-        if version == Self::VERSION_2 {
-            let has_begun =
-                !manifest.families.is_empty() || manifest.first_segment > SegmentNumber::FIRST;
-            let first = manifest.first_segment;
-            manifest.log_end = if has_begun { first.next() } else { first };
         }
         Ok(manifest)
     }

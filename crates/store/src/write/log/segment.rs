@@ -3,7 +3,7 @@
 //! | at | bytes | field        | encoding and meaning                                           |
 //! |---:|------:|--------------|----------------------------------------------------------------|
 //! |  0 |     8 | `magic`      | `STOREWAL`                                                     |
-//! |  8 |     4 | `version`    | u32 BE; 3, or 2: without the flag of [replacing](crate::write::replace)|
+//! |  8 |     4 | `version`    | u32 BE; 3                                                      |
 //! | 12 |     8 | `store`      | u64 BE; the store's id; another store's segment is refused     |
 //! | 20 |     8 | `number`     | u64 BE; as in the file's name                                  |
 //! | 28 |     8 | `segment`    | u64 BE; the segment's random id, repeated in each record       |
@@ -47,8 +47,6 @@ impl SegmentHeader {
     pub(crate) const LEN: usize = 56;
     const MAGIC: [u8; 8] = *b"STOREWAL";
     const VERSION: u32 = 3;
-    /// Still read.
-    const VERSION_2: u32 = 2;
 
     fn to_bytes(self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(Self::LEN);
@@ -77,8 +75,7 @@ impl SegmentHeader {
         if rest != crc32c(covered).to_be_bytes() {
             return Err("the header's checksum does not match");
         }
-        let version = u32::from_be_bytes(*version);
-        if version != Self::VERSION && version != Self::VERSION_2 {
+        if u32::from_be_bytes(*version) != Self::VERSION {
             return Err("this build does not support the log's version");
         }
         let previous = PreviousSegment { segment: previous, len: previous_len };
