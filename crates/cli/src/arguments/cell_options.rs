@@ -172,8 +172,8 @@ impl Column {
     }
 
     /// Returns the qualifier, or `None` for a whole family.
-    pub(crate) fn into_qualifier(self) -> Option<KeyText> {
-        self.qualifier
+    pub(crate) const fn qualifier(&self) -> Option<&KeyText> {
+        self.qualifier.as_ref()
     }
 }
 
