@@ -84,6 +84,13 @@ fn write_puts(store: &Store, value: &str) {
     }
 }
 
+/// Flushes, which changes no answer.
+fn flush(store: &Store) {
+    let before = cells(store);
+    store.flush().unwrap();
+    assert!(cells(store) == before, "a flush changes what a scan shows");
+}
+
 /// Adds a source of cells to a store; the path and the text are new in each call.
 type Add = fn(&Store, &Path, &str);
 
@@ -100,7 +107,7 @@ const KINDS: [(&str, Add); 12] = [
                 _ => {}
             }
         }
-        store.flush().unwrap();
+        flush(store);
     }),
     ("bulk-loaded, encoded and compressed", |store, path, text| {
         write_file_with(encoded(DataBlockEncoding::Diff, Compression::Gz), path, b"", 0, text);
@@ -113,11 +120,11 @@ const KINDS: [(&str, Add); 12] = [
     }),
     ("flushed puts", |store, _, text| {
         write_puts(store, text);
-        store.flush().unwrap();
+        flush(store);
     }),
     ("flushed markers", |store, _, _| {
         write_markers(store);
-        store.flush().unwrap();
+        flush(store);
     }),
     ("a memstore", |store, _, text| {
         write_markers(store);
