@@ -22,4 +22,5 @@ mod recompress;
 mod salvage;
 mod setup;
 mod stats;
+mod unfinished_outputs;
 mod unwritable_stderr;

@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use sstable::{Cell, CellRef, CellType, Reader, ReaderOptions, SequenceId, WriterOptions};
+use sstable::{
+    Cell, CellRef, CellType, Compression, DataBlockEncoding, Reader, ReaderOptions, SequenceId,
+    WriterOptions,
+};
 use store::{
     Append, CheckAndMutate, Clock, CompactionKind, CompactionOptions, CompareOperator, Delete,
     Durability, FamilyOptions, Get, Increment, Put, Scan, Store, StoreOptions, Timestamp,
@@ -28,6 +31,16 @@ fn create(directory: &Path) -> Store {
 
 /// Writes an HFile of puts of the rows 0, 2, 4, …
 fn write_file(path: &Path, tags: &[u8], sequence_id: u64, value: &str) {
+    write_file_with(WriterOptions::default(), path, tags, sequence_id, value);
+}
+
+fn write_file_with(
+    options: WriterOptions,
+    path: &Path,
+    tags: &[u8],
+    sequence_id: u64,
+    value: &str,
+) {
     let rows: Vec<_> = (0..20).map(|number| format!("row{:02}", number * 2)).collect();
     let put = |row| CellRef {
         row,
@@ -37,11 +50,16 @@ fn write_file(path: &Path, tags: &[u8], sequence_id: u64, value: &str) {
         sequence_id: SequenceId::new(sequence_id),
         ..PUT
     };
-    let mut options = WriterOptions::default().includes_tags(!tags.is_empty());
+    let mut options = options.includes_tags(!tags.is_empty());
     if sequence_id == 0 {
         options = options.includes_mvcc(false).bulk_load(Timestamp::new(NOW));
     }
     std::fs::write(path, hfile(path, options, rows.iter().map(|row| put(row.as_bytes())))).unwrap();
+}
+
+/// Returns the options of files of many blocks.
+fn encoded(encoding: DataBlockEncoding, compression: Compression) -> WriterOptions {
+    WriterOptions::default().data_block_encoding(encoding).compression(compression).block_size(200)
 }
 
 /// Writes each kind of delete marker at the same times whenever it is called.
@@ -66,17 +84,47 @@ fn write_puts(store: &Store, value: &str) {
     }
 }
 
+/// Flushes, which changes no answer.
+fn flush(store: &Store) {
+    let before = cells(store);
+    store.flush().unwrap();
+    assert!(cells(store) == before, "a flush changes what a scan shows");
+}
+
 /// Adds a source of cells to a store; the path and the text are new in each call.
 type Add = fn(&Store, &Path, &str);
 
-const KINDS: [(&str, Add); 9] = [
+const KINDS: [(&str, Add); 12] = [
+    ("flushed puts and markers later than the clock", |store, _, text| {
+        for number in (0..40).step_by(2) {
+            let (row, later) = (format!("row{number:02}"), Timestamp::new(NOW + 5 + number % 3));
+            store.put(Put::new(&row).column_at("f", "q", later, text)).unwrap();
+            let marker = Delete::row(&row);
+            match number % 8 {
+                0 => store.delete(marker.column_at("f", "q", Timestamp::new(NOW + 6))).unwrap(),
+                2 => store.delete(marker.version("f", "q", later)).unwrap(),
+                4 => store.delete(marker.family_at("f", Timestamp::new(NOW + 5))).unwrap(),
+                _ => {}
+            }
+        }
+        flush(store);
+    }),
+    ("bulk-loaded, encoded and compressed", |store, path, text| {
+        write_file_with(encoded(DataBlockEncoding::Diff, Compression::Gz), path, b"", 0, text);
+        store.bulk_load("f", &[path.to_owned()]).unwrap();
+    }),
+    ("imported with tags, encoded and compressed", |store, path, text| {
+        let options = encoded(DataBlockEncoding::RowIndexV1, Compression::Snappy);
+        write_file_with(options, path, TAGS, 5, text);
+        store.import("f", &[path.to_owned()]).unwrap();
+    }),
     ("flushed puts", |store, _, text| {
         write_puts(store, text);
-        store.flush().unwrap();
+        flush(store);
     }),
     ("flushed markers", |store, _, _| {
         write_markers(store);
-        store.flush().unwrap();
+        flush(store);
     }),
     ("a memstore", |store, _, text| {
         write_markers(store);

@@ -31,6 +31,7 @@ use crate::files::manifest::{FamilyEntry, FileEntry, Manifest};
 use crate::files::names::WAL_DIRECTORY;
 use crate::files::names::identity::name_in_store;
 use crate::files::names::segment_number::SegmentNumber;
+use crate::files::new_files::failed_store::remove_failed_store;
 use crate::files::new_files::new_file::{FilePurpose, NewFile};
 use crate::files::new_files::salvage_marker::{check_finished, mark_finished, mark_unfinished};
 use crate::maintenance::filters::filter_of_leaving;
@@ -51,8 +52,8 @@ pub enum SalvageOutcome {
 /// Creates a store in `out` from the sound parts of the store in `directory`.
 ///
 /// `out` must be empty or missing. The store in `directory` must not be open, and is not changed. `event`
-/// receives the progress, and each file with its losses. If the
-/// salvage fails or is interrupted, `out` stays marked, and opening it fails with [`Error::Unfinished`].
+/// receives the progress, and each file with its losses. If the salvage fails, what it wrote is removed. If it is
+/// interrupted, or the removal fails, `out` stays marked, and opening it fails with [`Error::Unfinished`].
 ///
 /// `families` are needed only if the manifest is damaged: the names of all families in the order of their
 /// creation, because the log refers to families by number. `-` stands for a family that was dropped. They may be left out if there is only one
@@ -68,17 +69,34 @@ pub fn salvage(
     out: impl AsRef<Path>,
     options: &StoreOptions,
     families: &[String],
-    mut event: impl FnMut(VerifyEvent<'_>),
+    event: impl FnMut(VerifyEvent<'_>),
 ) -> Result<SalvageOutcome> {
     let (directory, out, vfs) = (directory.as_ref(), out.as_ref(), &*options.vfs);
     InspectionPlan::make(options, directory)?;
     let _lock = lock_unless_read_only(vfs, directory)?;
     let mut plan = InspectionPlan::make(options, directory)?;
-    check_place(vfs, directory, out)?;
+    let existed = check_place(vfs, directory, out)?;
     if plan.manifest.is_none() {
         name_families(vfs, directory, &mut plan, families)?;
     }
+    // Not in what is removed after a failure: another salvage may have marked the directory first.
     mark_unfinished(vfs, out)?;
+    let copied = copy_sound_parts(&plan, [directory, out], options, families, event);
+    if copied.is_err() {
+        remove_failed_store(vfs, out, existed);
+    }
+    copied
+}
+
+/// Writes the store into a marked directory, and removes the mark.
+fn copy_sound_parts(
+    plan: &InspectionPlan,
+    [directory, out]: [&Path; 2],
+    options: &StoreOptions,
+    families: &[String],
+    mut event: impl FnMut(VerifyEvent<'_>),
+) -> Result<SalvageOutcome> {
+    let vfs = &*options.vfs;
     let mut manifest = Manifest::new()?;
     let store = manifest.store;
     let mut salvage = Salvage { vfs, directory, out, store, event: &mut event, is_whole: true };
@@ -97,7 +115,7 @@ pub fn salvage(
         let (name, options) = (family.name.clone(), family.options.clone());
         manifest.families.push(FamilyEntry { id, name, options, flushed, files });
     }
-    manifest.log_end = salvage.copy_log(&plan, &manifest)?;
+    manifest.log_end = salvage.copy_log(plan, &manifest)?;
     manifest.store(vfs, out)?;
     salvage.copy_sound_blocks(damaged_files, options)?;
     mark_finished(vfs, out)?;
@@ -114,8 +132,8 @@ fn lock_unless_read_only(vfs: &dyn Vfs, directory: &Path) -> Result<Option<Box<d
     }
 }
 
-/// Refuses an output directory that is not empty, or that is in the damaged store.
-fn check_place(vfs: &dyn Vfs, directory: &Path, out: &Path) -> Result<()> {
+/// Refuses an output directory that is not empty, or that is in the damaged store. Returns whether the directory exists.
+fn check_place(vfs: &dyn Vfs, directory: &Path, out: &Path) -> Result<bool> {
     check_finished(vfs, out)?;
     let shown = out.display();
     if out.starts_with(directory) {
@@ -128,7 +146,7 @@ fn check_place(vfs: &dyn Vfs, directory: &Path, out: &Path) -> Result<()> {
             "{shown}: is not empty; a salvaged store needs an empty directory"
         ))),
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io(out, "list")(error)),
-        _ => Ok(()),
+        listed => Ok(listed.is_ok()),
     }
 }
 

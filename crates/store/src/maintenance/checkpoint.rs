@@ -10,7 +10,7 @@ use crate::files::file_access::path_checks::absolute;
 use crate::files::manifest::Manifest;
 use crate::files::names::WAL_DIRECTORY;
 use crate::files::names::identity::{name_in_store, random_number};
-use crate::vfs::{Entry, Vfs};
+use crate::files::new_files::failed_store::remove_failed_store;
 use crate::write::log::Log;
 
 impl Maintenance {
@@ -43,11 +43,7 @@ impl Maintenance {
         self.flush(catalog, log)?;
         let made = link_all(catalog, directory);
         if made.is_err() {
-            // The first error is the cause; errors while cleaning up are not reported.
-            let _ = remove_inside(vfs, directory);
-            if entries.is_none() {
-                let _ = vfs.remove_directory(directory);
-            }
+            remove_failed_store(vfs, directory, entries.is_some());
         }
         made
     }
@@ -78,22 +74,6 @@ fn link_all(catalog: &Catalog, directory: &Path) -> Result<()> {
     manifest.store(vfs, directory)?;
     if let Some(parent) = directory.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         vfs.sync_directory(parent).map_err(Error::io(parent, "sync"))?;
-    }
-    Ok(())
-}
-
-/// Removes the contents of a directory. The manifest goes first: without it there is no store.
-fn remove_inside(vfs: &dyn Vfs, directory: &Path) -> io::Result<()> {
-    let mut entries = vfs.list(directory)?;
-    entries.sort_by_key(Entry::is_directory);
-    for entry in entries {
-        let path = directory.join(&entry.name);
-        if entry.is_directory() {
-            remove_inside(vfs, &path)?;
-            vfs.remove_directory(&path)?;
-        } else {
-            vfs.unlink(&path)?;
-        }
     }
     Ok(())
 }

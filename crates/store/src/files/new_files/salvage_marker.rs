@@ -19,9 +19,13 @@ pub(crate) fn mark_unfinished(vfs: &dyn Vfs, directory: &Path) -> Result<()> {
     let path = directory.join(UNFINISHED_NAME);
     let mut file = vfs.create(&path).map_err(Error::io(&path, "create"))?;
     let text = b"A salvage into this directory has not finished.\n";
-    file.write_all(text).map_err(Error::io(&path, "write"))?;
-    file.sync().map_err(Error::io(&path, "sync"))?;
-    sync_with_parent(vfs, directory)
+    let written = file.write_all(text).map_err(Error::io(&path, "write"));
+    let synced = written.and_then(|()| file.sync().map_err(Error::io(&path, "sync")));
+    let marked = synced.and_then(|()| sync_with_parent(vfs, directory));
+    if marked.is_err() {
+        let _ = vfs.unlink(&path);
+    }
+    marked
 }
 
 /// Removes the mark. Everything that was written must be on disk.
