@@ -229,12 +229,28 @@ fn a_file_without_its_filter_is_reported() {
 }
 
 #[test]
-fn a_key_value_family_is_made_and_shown_and_refuses_cells() {
+fn a_key_value_family_is_made_and_shown_and_takes_the_column_without_a_name() {
     let directory = tempfile::tempdir().expect("a place for the test");
     let directory = directory.path();
     store(directory, &["create", "s", "f", "--key-value"]);
     assert!(store(directory, &["describe", "s"]).contains("KEY_VALUE => 'true'"));
     tells(3, directory, &["put", "s", "row1", "f:name=Ada"]).has("\"f\" holds keys and values");
+    tells(3, directory, &["put", "s", "row1", "f:=Ada", "--ts", "7"])
+        .has("\"f\" holds keys and values");
+    let get = || store(directory, &["scan", "s", "f"]);
+    for value in ["Ada", "Grace"] {
+        store(directory, &["put", "s", "row1", &format!("f:={value}")]);
+        assert!(get().contains(value), "{}", get());
+        store(directory, &["delete", "s", "row1", "f:"]);
+        assert_eq!(get(), "");
+        store(directory, &["put", "s", "row1", "f:=again"]);
+        store(directory, &["append", "s", "f", "row1", "", "+"]);
+        assert!(get().contains("again+"), "{}", get());
+        store(directory, &["delete", "s", "row1", "f"]);
+        assert_eq!(get(), "");
+    }
+    store(directory, &["increment", "s", "f", "n", "", "--amount=5"]);
+    assert!(store(directory, &["increment", "s", "f", "n", "", "--amount=2"]).contains('7'));
     let said = store(directory, &["alter", "s", "f", "--key-value=false"]);
     assert_eq!(said, "f: KEY_VALUE true → none\n");
     assert_eq!(store(directory, &["alter", "s", "f", "--key-value"]), "f: KEY_VALUE none → true\n");

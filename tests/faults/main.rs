@@ -5,6 +5,7 @@ mod busy_checkpoint;
 mod copies;
 mod durability;
 mod full_disk;
+mod key_value_model;
 mod poisoned;
 mod power_cut;
 mod two_shortages;

@@ -457,6 +457,23 @@ fn a_family_that_cannot_be_flushed_does_not_stop_the_others() {
     }
 }
 
+#[test]
+fn a_family_that_cannot_be_flushed_is_writable_again_once_it_is_cleared() {
+    let directory = with_unwritable_family();
+    let store = Store::open(directory.path(), quiet()).unwrap();
+    store.put(Put::new("row").column("family", "q", "value")).unwrap();
+    store.put(Put::new("row").column("other", "q", "value")).unwrap();
+    assert!(matches!(store.flush(), Err(Error::FlushFailed { .. })));
+    store.clear_family("family").unwrap();
+    assert_eq!(store.stats().family("family").unwrap().flush_failure, None);
+    drop(store);
+    let store = Store::open(directory.path(), quiet()).unwrap();
+    assert_eq!(value_of(&store, "family", "row"), None);
+    assert_eq!(value_of(&store, "other", "row").as_deref(), Some(&b"value"[..]));
+    store.flush().unwrap();
+    store.drop_family("other").unwrap();
+}
+
 /// Recovery must not bring back cells that were flushed and then dropped by a compaction.
 #[test]
 fn cells_that_are_in_files_are_not_replayed_while_the_log_is_kept_for_another_family() {

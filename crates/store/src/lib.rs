@@ -207,7 +207,7 @@ pub use read::rules;
 pub use read::scan::ScanCells;
 pub use read::snapshot::Snapshot;
 pub use stats::{FamilyStats, FilterProblem, MapStats, SnapshotStats, Stats};
-pub use store::{CheckedFile, CompactionKind, Keys, Pairs, Store};
+pub use store::{CheckedFile, CompactionKind, KeyValue, Keys, Pairs, Store};
 pub use write::mutation::{Delete, Put, WriteBatch};
 pub use write::read_modify_write::{Append, CheckAndMutate, CompareOperator, Increment};
 

@@ -134,16 +134,16 @@ impl FamilyTurn<'_> {
         &self.family
     }
 
-    /// Returns whether the family is to be dropped: the work must end.
+    /// Returns whether the family is to be dropped or cleared: the work must end.
     pub(super) fn is_cancelled(&self) -> bool {
         self.is_cancelled.load(Ordering::Relaxed)
     }
 
-    /// Returns an error if the family is to be dropped.
+    /// Returns an error if the family is to be dropped or cleared.
     pub(super) fn check_not_cancelled(&self) -> Result<()> {
         if self.is_cancelled() {
             let family = &self.family;
-            let what = format!("cancelled, because the family \"{family}\" is dropped");
+            let what = format!("cancelled, because the family \"{family}\" is dropped or cleared");
             return Err(Error::invalid(what));
         }
         Ok(())

@@ -6,6 +6,7 @@
 //!             ├─ family_turns    who may change the files of a family
 //!             ├─ flush           memstores to files
 //!             ├─ drop_family     a flush that leaves one family out
+//!             ├─ clear_family    leaves a family without files and memstores
 //!             ├─ family_map      inserts the rows of files into the family maps
 //!             ├─ expired         removes files all of whose cells have expired
 //!             └─ compaction, filters      rewrite files
@@ -15,6 +16,7 @@
 mod back_pressure;
 pub(crate) mod background;
 pub(crate) mod checkpoint;
+mod clear_family;
 pub(crate) mod compaction;
 mod drop_family;
 mod expired;

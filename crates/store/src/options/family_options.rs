@@ -187,12 +187,12 @@ impl FamilyOptions {
         self
     }
 
-    /// Sets whether the family holds keys and values, and is written through
-    /// [`Store::keys`](crate::Store::keys) only. Default: no.
+    /// Sets whether the family holds keys and values, as [`Store::keys`](crate::Store::keys) reads and
+    /// writes them. Default: no.
     ///
     /// The timestamps of such a family are sequence ids, far below those of a clock. It therefore
-    /// refuses [`Put`](crate::Put), [`Delete`](crate::Delete) and a TTL, and a delete of a whole row
-    /// leaves it out. `keys` sets this on an empty family. A family that `keys` wrote before the
+    /// refuses a TTL, timestamps of the caller, and columns but the one with the empty name. A delete
+    /// of a whole row leaves it out. `keys` sets this on an empty family. A family that `keys` wrote before the
     /// setting existed needs it once, by [`alter_family`](crate::Store::alter_family):
     ///
     /// ```

@@ -93,6 +93,36 @@ impl Store {
         maintenance.drop_family(catalog, log, name)
     }
 
+    /// Removes all cells of a family; its options stay.
+    ///
+    /// The family is empty on disk when this returns; a crash before leaves all of its cells or none.
+    /// It takes no time per cell: the files are removed as they are, and the other families are not
+    /// flushed. Snapshots and scans that began before go on reading the cells; the files are removed
+    /// when the last of them ends, or by the next open. A compaction of the family is cancelled.
+    ///
+    /// ```
+    /// use store::{FamilyOptions, Get, Put, Store, StoreOptions};
+    ///
+    /// # let directory = tempfile::tempdir()?;
+    /// # let directory = directory.path();
+    /// let store = Store::open(directory, StoreOptions::default())?;
+    /// store.create_family("f", FamilyOptions::default())?;
+    /// store.put(Put::new("row1").column("f", "name", "Ada"))?;
+    /// store.clear_family("f")?;
+    /// assert!(store.get(&Get::row("row1"))?.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`](crate::Error::Invalid) if the family does not exist. Without space for the
+    /// manifest, nothing changes. If the log or the manifest cannot be written for another reason, the
+    /// store stops; the next open finds all cells of the family or none.
+    pub fn clear_family(&self, name: &str) -> Result<()> {
+        let StoreInner { catalog, log, maintenance, .. } = &*self.inner;
+        maintenance.clear_family(catalog, log, name)
+    }
+
     /// Returns the options of a family, or `None` if the store has no family of this name.
     ///
     /// # Panics

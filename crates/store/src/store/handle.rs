@@ -148,7 +148,7 @@ impl Store {
     ///
     /// Returns the written cells; none if `get` is `None`. If `replaces`, the cells replace the ones
     /// that they were computed from, which then need not stay in the memstore.
-    fn read_modify_write(
+    pub(super) fn read_modify_write(
         &self,
         get: Option<Get>,
         replaces: bool,

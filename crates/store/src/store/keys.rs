@@ -1,46 +1,49 @@
-//! A family as a sorted map from keys to values.
+//! The writes of key-value families, and the methods that make the views of the keys.
 //!
-//! A key is a row; its value is in the column with the empty qualifier. The timestamp of a write is
-//! its sequence id, so the last write of a key wins even if the clock goes back.
+//! The timestamp of a write is its sequence id, so the last write of a key wins even if the clock
+//! goes back.
 
-use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
+use sstable::Cell;
+
+use super::key_reads::Keys;
 use super::{Store, StoreInner};
 use crate::error::Result;
 #[cfg(doc)]
 use crate::options::FamilyOptions;
-use crate::read::query::{Get, Scan};
-use crate::read::scan::ScanCells;
-use crate::write::accepted_batch::check_timestamp_kind;
-use crate::write::mutation::{DefaultTimestamp, Delete, Put, WriteBatch};
+use crate::read::get::ReadView;
+use crate::read::query::Get;
+use crate::read::snapshot::Snapshot;
+use crate::write::accepted_batch::check_is_key_value;
+use crate::write::mutation::{Delete, Put, WriteBatch};
+use crate::write::read_modify_write::Increment;
 
-/// A family as a sorted map from byte keys to byte values. A key has 1 to 32,767 bytes.
-///
-/// The timestamps of such a family are sequence ids, so a put with the clock's time would be newer
-/// than all of them. It therefore refuses [`Put`](crate::Put) and [`Delete`](crate::Delete), a delete
-/// of a whole row leaves it out, and it has no TTL ([`FamilyOptions::key_value`]).
-///
-/// ```
-/// use store::{FamilyOptions, Store, StoreOptions};
-///
-/// # let directory = tempfile::tempdir()?;
-/// # let directory = directory.path();
-/// let store = Store::open(directory, StoreOptions::default())?;
-/// store.create_family("f", FamilyOptions::default())?;
-/// let keys = store.keys("f")?;
-/// keys.insert("b", "2")?;
-/// keys.insert("a", "1")?;
-/// assert_eq!(keys.get("a")?.as_deref(), Some(&b"1"[..]));
-/// keys.remove("a")?;
-/// let all: Vec<_> = keys.range::<&str>(..).collect::<Result<_, _>>()?;
-/// assert_eq!(all, [(b"b".to_vec(), b"2".to_vec())]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug)]
-pub struct Keys {
-    pub(crate) store: Store,
-    pub(crate) family: Box<str>,
+impl Snapshot {
+    /// Returns a family of the snapshot as a sorted map.
+    ///
+    /// ```
+    /// use store::{FamilyOptions, Store, StoreOptions};
+    ///
+    /// # let directory = tempfile::tempdir()?;
+    /// # let directory = directory.path();
+    /// let store = Store::open(directory, StoreOptions::default())?;
+    /// store.create_family("f", FamilyOptions::default())?;
+    /// let keys = store.keys("f")?;
+    /// keys.insert("a", "1")?;
+    /// let snapshot = store.snapshot();
+    /// keys.clear()?;
+    /// assert_eq!(snapshot.keys("f")?.get("a")?.as_deref(), Some(&b"1"[..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`](crate::Error::Invalid) if the snapshot has no such family.
+    pub fn keys(&self, family: &str) -> Result<Keys<Self>> {
+        self.view.family(family.as_bytes())?;
+        Ok(Keys { source: self.clone(), family: family.into() })
+    }
 }
 
 impl Store {
@@ -58,7 +61,7 @@ impl Store {
         if !known.options.key_value && !self.is_read_only() {
             self.set_key_value(family)?;
         }
-        Ok(Keys { store: self.clone(), family: family.into() })
+        Ok(Keys { source: self.clone(), family: family.into() })
     }
 
     /// Makes an empty family a key-value family.
@@ -70,14 +73,29 @@ impl Store {
         let version = catalog.version();
         let known = version.known_family(family.as_bytes())?;
         if !known.is_empty() {
-            return check_timestamp_kind(&known.family, DefaultTimestamp::SequenceId);
+            return check_is_key_value(&known.family);
         }
         catalog.alter_family(family, known.family.options.clone().key_value(true))
     }
 }
 
 impl Keys {
-    /// Sets the value of a key.
+    /// Sets the value of a key, with the store's default durability.
+    ///
+    /// For another durability, and for several keys at once, write a batch:
+    ///
+    /// ```
+    /// # use store::{Durability, FamilyOptions, Store, StoreOptions, WriteBatch};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let store = Store::open(directory.path(), StoreOptions::default())?;
+    /// # store.create_family("f", FamilyOptions::default())?;
+    /// let keys = store.keys("f")?;
+    /// let mut batch = WriteBatch::new();
+    /// batch.insert("f", "a", "1");
+    /// store.write(batch, Durability::FsyncWal)?;
+    /// assert!(keys.contains("a")?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -87,18 +105,24 @@ impl Keys {
         self.write(Put::new(key).column(&*self.family, b"", value).into())
     }
 
-    /// Returns the value of a key.
+    /// Removes a key; a missing key is not an error.
     ///
     /// # Errors
     ///
-    /// As for [`Store::get`].
-    pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<Vec<u8>>> {
-        self.get_with(key, <[u8]>::to_vec)
+    /// As for [`insert`](Self::insert).
+    pub fn remove(&self, key: impl AsRef<[u8]>) -> Result<()> {
+        self.write(Delete::row(key).column(&*self.family, b"").into())
     }
 
-    /// Calls `read` with the value of a key, and returns the result; `None` if the key is missing.
+    fn write(&self, batch: WriteBatch) -> Result<()> {
+        let batch = WriteBatch { only_keys: true, ..batch };
+        self.source.write(batch, self.source.inner.durability)
+    }
+
+    /// Adds to the number of a key, and returns the sum. Concurrent increments lose nothing.
     ///
-    /// Unlike [`get`](Self::get), this does not copy the value: `read` gets it from its block.
+    /// A number is stored as in HBase: 8 bytes, big-endian. A missing key counts as 0; sums wrap
+    /// around.
     ///
     /// ```
     /// # use store::{FamilyOptions, Store, StoreOptions};
@@ -106,113 +130,91 @@ impl Keys {
     /// # let store = Store::open(directory.path(), StoreOptions::default())?;
     /// # store.create_family("f", FamilyOptions::default())?;
     /// let keys = store.keys("f")?;
-    /// keys.insert("a", "12345")?;
-    /// assert_eq!(keys.get_with("a", |value| value.len())?, Some(5));
+    /// assert_eq!(keys.increment("visits", 5)?, 5);
+    /// assert_eq!(keys.increment("visits", -2)?, 3);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// As for [`Store::get`].
-    #[inline]
-    pub fn get_with<T>(
+    /// [`Error::Invalid`](crate::Error::Invalid) if the value is not 8 bytes long; else as for
+    /// [`get`](Self::get) and [`insert`](Self::insert).
+    ///
+    /// # Panics
+    ///
+    /// Never: an increment writes a number.
+    pub fn increment(&self, key: impl AsRef<[u8]>, amount: i64) -> Result<i64> {
+        let increment = Increment::new(key).column(&*self.family, b"", amount);
+        let written =
+            self.source.read_modify_write(increment.read_query(), true, |view, times| {
+                self.check_is_key_value(view)?;
+                increment.compute_cells(view, times)
+            })?;
+        let sum = written.first().and_then(|cell| cell.value().try_into().ok());
+        Ok(i64::from_be_bytes(sum.expect("an increment writes a number")))
+    }
+
+    /// Sets a key to `new` if its value is `expected`, and returns whether it was.
+    ///
+    /// `None` is a missing key. No other write comes between.
+    ///
+    /// ```
+    /// # use store::{FamilyOptions, Store, StoreOptions};
+    /// # let directory = tempfile::tempdir()?;
+    /// # let store = Store::open(directory.path(), StoreOptions::default())?;
+    /// # store.create_family("f", FamilyOptions::default())?;
+    /// let keys = store.keys("f")?;
+    /// assert!(keys.compare_and_set("seat", None, Some(b"Ada"))?); // It was free.
+    /// assert!(!keys.compare_and_set("seat", None, Some(b"Charles"))?);
+    /// assert!(keys.compare_and_set("seat", Some(b"Ada"), None)?); // It is free again.
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`get`](Self::get) and [`insert`](Self::insert).
+    pub fn compare_and_set(
         &self,
         key: impl AsRef<[u8]>,
-        read: impl FnOnce(&[u8]) -> T,
-    ) -> Result<Option<T>> {
-        let (mut read, mut found) = (Some(read), None);
+        expected: Option<&[u8]>,
+        new: Option<&[u8]>,
+    ) -> Result<bool> {
+        let key = key.as_ref();
         let get = Get::row(key).column(&*self.family, b"");
-        self.store.get_with(&get, |cell| {
-            // A get of one version of one column has one cell at most.
-            if let Some(read) = read.take() {
-                found = Some(read(cell.value));
-            }
+        let mut batch = WriteBatch::new();
+        match new {
+            Some(value) => batch.insert(&*self.family, key, value),
+            None => batch.remove(&*self.family, key),
+        }
+        let mut is_expected = false;
+        self.source.read_modify_write(Some(get.clone()), false, |view, _| {
+            self.check_is_key_value(view)?;
+            is_expected = view.get(&get)?.first().map(Cell::value) == expected;
+            Ok(if is_expected { batch.cells } else { Vec::new() })
         })?;
-        Ok(found)
+        Ok(is_expected)
     }
 
-    /// Returns whether a key has a value.
+    /// Removes all keys: [`Store::clear_family`].
     ///
     /// # Errors
     ///
-    /// As for [`Store::get`].
-    pub fn contains(&self, key: impl AsRef<[u8]>) -> Result<bool> {
-        Ok(self.get_with(key, |_| ())?.is_some())
+    /// As for [`Store::clear_family`].
+    pub fn clear(&self) -> Result<()> {
+        self.source.clear_family(&self.family)
     }
 
-    /// Removes a key; a missing key is not an error.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Store::write`].
-    pub fn remove(&self, key: impl AsRef<[u8]>) -> Result<()> {
-        self.write(Delete::row(key).column(&*self.family, b"").into())
-    }
-
-    fn write(&self, batch: WriteBatch) -> Result<()> {
-        let batch = WriteBatch { default_timestamp: DefaultTimestamp::SequenceId, ..batch };
-        self.store.write(batch, self.store.inner.durability)
-    }
-
-    /// Returns the keys and values of a range, in order, as of this moment.
-    pub fn range<K: AsRef<[u8]>>(&self, range: impl RangeBounds<K>) -> Pairs {
-        let mut scan = Scan::family(&*self.family).column(b"");
-        match range.start_bound() {
-            Bound::Included(key) => scan = scan.start(key),
-            Bound::Excluded(key) => scan = scan.start(successor(key.as_ref())),
-            Bound::Unbounded => {}
-        }
-        match range.end_bound() {
-            Bound::Included(key) => scan = scan.stop(successor(key.as_ref())),
-            Bound::Excluded(key) => scan = scan.stop(key),
-            Bound::Unbounded => {}
-        }
-        Pairs { cells: Some(self.store.scan(scan)) }
-    }
-}
-
-/// Returns the least key greater than `key`.
-fn successor(key: &[u8]) -> Vec<u8> {
-    [key, b"\0"].concat()
-}
-
-/// An iterator over keys and values, made by [`Keys::range`]. After an error it ends.
-#[derive(Debug)]
-pub struct Pairs {
-    /// `None` after an error.
-    cells: Option<Result<ScanCells>>,
-}
-
-impl Pairs {
-    /// Returns references to the next key and value; `None` at the end.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Keys::get`].
-    pub fn next_ref(&mut self) -> Result<Option<(&[u8], &[u8])>> {
-        if matches!(self.cells, Some(Err(_)))
-            && let Some(Err(error)) = self.cells.take()
-        {
-            return Err(error);
-        }
-        let Some(Ok(cells)) = &mut self.cells else { return Ok(None) };
-        Ok(cells.next_ref()?.map(|cell| (cell.row, cell.value)))
-    }
-}
-
-impl Iterator for Pairs {
-    type Item = Result<(Vec<u8>, Vec<u8>)>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let next = self.next_ref().transpose()?;
-        Some(next.map(|(key, value)| (key.to_vec(), value.to_vec())))
+    fn check_is_key_value(&self, view: &ReadView) -> Result<()> {
+        check_is_key_value(&view.family(self.family.as_bytes())?.family)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Bound;
+
     use super::*;
-    use crate::{Clock, CompactionKind, FamilyOptions, StoreOptions, Timestamp};
+    use crate::{Clock, CompactionKind, FamilyOptions, Pairs, StoreOptions, Timestamp};
 
     fn all(keys: &Keys) -> Vec<String> {
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();

@@ -12,6 +12,7 @@ mod families;
 mod family_maps;
 mod handle;
 mod inner;
+mod key_reads;
 mod keys;
 mod open;
 mod open_read_only;
@@ -19,7 +20,7 @@ mod whole_files;
 
 pub use handle::Store;
 pub(crate) use inner::StoreInner;
-pub use keys::{Keys, Pairs};
+pub use key_reads::{KeyValue, Keys, Pairs};
 pub(crate) use open::take_lock;
 pub(crate) use open_read_only::OPEN_ATTEMPTS_MAX;
 pub use whole_files::{CheckedFile, CompactionKind};

@@ -5,6 +5,7 @@
 //! dropped until the cells are in the memstores. A write that has to wait for room in the memstores
 //! first asks [`check_families`].
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::{iter, mem};
 
@@ -13,7 +14,8 @@ use sstable::{Cell, CellRef, CellType, KeyRef, Timestamp};
 
 use crate::error::{Error, Result};
 use crate::files::version::store_version::{Family, FamilyVersion, StoreVersion};
-use crate::write::mutation::{DefaultTimestamp, WriteBatch};
+use crate::write::mutation::WriteBatch;
+use crate::write::row_times::RowTimes;
 
 /// Maximum size of a batch: half of a log record's maximum.
 const BATCH_BYTES_MAX: usize = 512 << 20;
@@ -24,7 +26,6 @@ const CELL_OVERHEAD: usize = 32;
 #[derive(Debug)]
 pub(crate) struct AcceptedBatch<'v> {
     pub(crate) cells: Vec<Cell>,
-    pub(crate) default_timestamp: DefaultTimestamp,
     /// Covers all cells, in their order.
     spans: FamilySpans<'v>,
 }
@@ -42,15 +43,14 @@ impl<'v> AcceptedBatch<'v> {
     /// Finds and checks the families of a batch, and expands each delete of a whole row into one
     /// family delete per family.
     ///
-    /// Key-value families get none: it would hide their later writes, whose timestamps are
-    /// sequence ids.
+    /// Key-value families get none, so that a row of cells and a key of the same bytes stay apart.
     ///
     /// # Errors
     ///
     /// If the version does not have a family, if a family does not accept the batch, or if the batch
     /// is too large.
     pub(crate) fn new(version: &'v StoreVersion, batch: WriteBatch) -> Result<Self> {
-        let WriteBatch { mut cells, default_timestamp, .. } = batch;
+        let WriteBatch { mut cells, only_keys, .. } = batch;
         let row_families =
             || version.families.iter().filter(|known| !known.family.options.key_value);
         let lens = cells.iter().map(|cell| {
@@ -70,16 +70,32 @@ impl<'v> AcceptedBatch<'v> {
         if cells.iter().any(deletes_row) {
             cells = expand_row_deletes(cells, row_families);
         }
-        let spans = family_spans(version, &cells, |known| check_family(known, default_timestamp))?;
-        Ok(Self { cells, default_timestamp, spans })
+        let check = |known: &FamilyVersion, cell: &Cell| check_cell(known, cell, only_keys);
+        let mut spans = family_spans(version, &cells, check)?;
+        let has_keys = spans.iter().any(|span| span.family.family.options.key_value);
+        if has_keys && cells.len() > 1 && remove_overwritten(version, &mut cells) {
+            spans = family_spans(version, &cells, |_, _| Ok(()))?;
+        }
+        Ok(Self { cells, spans })
     }
 
     /// Returns a batch of the log, which was accepted when it was logged.
     pub(crate) fn of_log(version: &'v StoreVersion, cells: Vec<Cell>) -> Self {
-        let spans = family_spans(version, &cells, |_| Ok(()));
+        let spans = family_spans(version, &cells, |_, _| Ok(()));
         let spans = spans.expect("the log has no cells of a dropped family");
-        // Not used: cells of the log have their timestamps.
-        Self { cells, default_timestamp: DefaultTimestamp::Now, spans }
+        Self { cells, spans }
+    }
+
+    /// Sets the timestamps that cells lack, except in key-value families.
+    pub(crate) fn assign_times(&mut self, times: &mut RowTimes, now: Timestamp) {
+        let mut left = &mut self.cells[..];
+        for FamilySpan { family, len } in &self.spans {
+            let (cells, later) = mem::take(&mut left).split_at_mut(*len);
+            if !family.family.options.key_value {
+                times.assign(cells, now, now);
+            }
+            left = later;
+        }
     }
 
     /// Returns the cells with the ids of their families.
@@ -110,30 +126,52 @@ fn deletes_row(cell: &Cell) -> bool {
 /// wait, and end in an error that says to try again.
 pub(crate) fn check_families(version: &StoreVersion, batch: &WriteBatch) -> Result<()> {
     for cell in batch.cells.iter().filter(|cell| !deletes_row(cell)) {
-        check_family(version.known_family(cell.family())?, batch.default_timestamp)?;
+        check_cell(version.known_family(cell.family())?, cell, batch.only_keys)?;
     }
     Ok(())
 }
 
-fn check_family(known: &FamilyVersion, default_timestamp: DefaultTimestamp) -> Result<()> {
-    check_timestamp_kind(&known.family, default_timestamp)?;
+fn check_cell(known: &FamilyVersion, cell: &Cell, only_keys: bool) -> Result<()> {
+    if known.family.options.key_value {
+        check_cell_of_key(&known.family.name, cell)?;
+    } else if only_keys {
+        check_is_key_value(&known.family)?;
+    }
     known.refuse_if_full()
+}
+
+/// Removes the cells of keys that a later cell of the batch writes again; returns whether there were any.
+///
+/// All cells of a key in a batch have the same timestamp, at which a delete would hide a later put.
+fn remove_overwritten(version: &StoreVersion, cells: &mut Vec<Cell>) -> bool {
+    let mut later = HashSet::new();
+    let mut kept = Vec::with_capacity(cells.len());
+    for cell in cells.iter().rev() {
+        let is_key = version.is_key_value(cell.family());
+        kept.push(!is_key || later.insert((cell.family(), cell.row())));
+    }
+    let len = cells.len();
+    cells.retain(|_| kept.pop().expect("one for each cell"));
+    cells.len() < len
 }
 
 /// Finds the families of cells, and checks each with `check`.
 fn family_spans<'v>(
     version: &'v StoreVersion,
     cells: &[Cell],
-    check: impl Fn(&FamilyVersion) -> Result<()>,
+    check: impl Fn(&FamilyVersion, &Cell) -> Result<()>,
 ) -> Result<FamilySpans<'v>> {
     let mut spans = FamilySpans::new();
     for cell in cells {
         let name = cell.family();
         match spans.last_mut() {
-            Some(span) if span.family.family.name.as_bytes() == name => span.len += 1,
+            Some(span) if span.family.family.name.as_bytes() == name => {
+                check(span.family, cell)?;
+                span.len += 1;
+            }
             _ => {
                 let family = version.known_family(name)?;
-                check(family)?;
+                check(family, cell)?;
                 spans.push(FamilySpan { family, len: 1 });
             }
         }
@@ -158,29 +196,48 @@ fn expand_row_deletes<'v, F: Iterator<Item = &'v Arc<FamilyVersion>>>(
     expanded
 }
 
-/// Refuses timestamps of the clock in a key-value family, and sequence ids in any other.
+/// Refuses cells with a column or a timestamp of the caller in a key-value family.
 ///
-/// Mixed in one family, a time of the clock would hide all writes with sequence ids, which are less.
-pub(crate) fn check_timestamp_kind(
-    family: &Family,
-    default_timestamp: DefaultTimestamp,
-) -> Result<()> {
-    let name = &family.name;
-    match (family.options.key_value, default_timestamp) {
-        (true, DefaultTimestamp::Now) => Err(Error::invalid(format!(
-            "the family \"{name}\" holds keys and values: write it through Store::keys"
-        ))),
-        (false, DefaultTimestamp::SequenceId) => Err(Error::invalid(format!(
-            "the family \"{name}\" has cells and is no key-value family; if it was written through \
-             Store::keys only, set key_value once with Store::alter_family or hfile store alter"
-        ))),
-        _ => Ok(()),
+/// A time of the clock would hide all writes with sequence ids, which are less.
+fn check_cell_of_key(family: &str, cell: &Cell) -> Result<()> {
+    let what = if !cell.qualifier().is_empty() {
+        let column = sstable::escape(cell.qualifier());
+        format!("its only column is \"\", not \"{column}\"")
+    } else if cell.timestamp() != Timestamp::LATEST {
+        "the store sets its timestamps; write without one".to_owned()
+    } else if !matches!(
+        cell.cell_type(),
+        CellType::Put | CellType::DeleteColumn | CellType::DeleteFamily
+    ) {
+        "a key has no versions; delete the column".to_owned()
+    } else {
+        return Ok(());
+    };
+    let row = escape_row(cell.row());
+    Err(Error::invalid(format!(
+        "row \"{row}\": the family \"{family}\" holds keys and values: {what}"
+    )))
+}
+
+/// Refuses a family that is no key-value family.
+pub(crate) fn check_is_key_value(family: &Family) -> Result<()> {
+    if family.options.key_value {
+        return Ok(());
     }
+    Err(Error::invalid(format!(
+        "the family \"{}\" has cells and is no key-value family; if it was written through \
+         Store::keys only, set key_value once with Store::alter_family or hfile store alter",
+        family.name
+    )))
+}
+
+fn escape_row(row: &[u8]) -> impl std::fmt::Display + '_ {
+    sstable::escape(&row[..row.len().min(64)])
 }
 
 /// Returns the error for a put without columns, which HBase refuses too.
 pub(crate) fn put_without_columns(row: &[u8]) -> Error {
-    let row = sstable::escape(&row[..row.len().min(64)]);
+    let row = escape_row(row);
     Error::invalid(format!("row \"{row}\": a put has no columns"))
 }
 
@@ -188,7 +245,7 @@ pub(crate) fn put_without_columns(row: &[u8]) -> Error {
 pub(crate) fn check_cells(cells: &[Cell]) -> Result<()> {
     for cell in cells.iter().map(Cell::as_ref) {
         let refused = |what: &str| {
-            let row = sstable::escape(&cell.row[..cell.row.len().min(64)]);
+            let row = escape_row(cell.row);
             Err(Error::invalid(format!("row \"{row}\": {what}")))
         };
         if cell.row.is_empty() {

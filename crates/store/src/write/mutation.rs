@@ -152,25 +152,50 @@ impl Delete {
 #[derive(Clone, Debug, Default)]
 pub struct WriteBatch {
     pub(crate) cells: Vec<Cell>,
-    pub(crate) default_timestamp: DefaultTimestamp,
+    /// Whether the batch is refused if one of its families is no key-value family.
+    pub(crate) only_keys: bool,
     /// The row of a put without columns, which the store refuses as HBase does.
     pub(crate) empty_put: Option<Box<[u8]>>,
-}
-
-/// The timestamp of cells that are written without one.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) enum DefaultTimestamp {
-    /// The clock's time at the commit.
-    #[default]
-    Now,
-    /// The sequence id of the batch. For key-value families.
-    SequenceId,
 }
 
 impl WriteBatch {
     /// Creates an empty batch.
     pub const fn new() -> Self {
-        Self { cells: Vec::new(), default_timestamp: DefaultTimestamp::Now, empty_put: None }
+        Self { cells: Vec::new(), only_keys: false, empty_put: None }
+    }
+
+    /// Sets the value of a key of a key-value family: a put of the column with the empty name.
+    ///
+    /// ```
+    /// use store::{Durability, FamilyOptions, Put, Store, StoreOptions, WriteBatch};
+    ///
+    /// # let directory = tempfile::tempdir()?;
+    /// # let directory = directory.path();
+    /// let store = Store::open(directory, StoreOptions::default())?;
+    /// store.create_family("people", FamilyOptions::default())?;
+    /// store.create_family("by name", FamilyOptions::default().key_value(true))?;
+    /// let mut batch = WriteBatch::new();
+    /// batch.put(Put::new("1815").column("people", "name", "Ada"));
+    /// batch.insert("by name", "Ada", "1815");
+    /// batch.remove("by name", "Augusta");
+    /// store.write(batch, Durability::FsyncWal)?; // All of it, or nothing after a crash.
+    /// assert_eq!(store.keys("by name")?.get("Ada")?.as_deref(), Some(&b"1815"[..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// The last write of a key in a batch wins.
+    pub fn insert(
+        &mut self,
+        family: impl AsRef<[u8]>,
+        key: impl AsRef<[u8]>,
+        value: impl AsRef<[u8]>,
+    ) {
+        self.put(Put::new(key).column(family, b"", value));
+    }
+
+    /// Removes a key of a key-value family; a missing key is not an error.
+    pub fn remove(&mut self, family: impl AsRef<[u8]>, key: impl AsRef<[u8]>) {
+        self.delete(Delete::row(key).column(family, b""));
     }
 
     /// Adds the cells of a put. A put without columns makes the whole batch invalid.
@@ -218,14 +243,14 @@ impl WriteBatch {
 impl From<Put> for WriteBatch {
     fn from(put: Put) -> Self {
         let empty_put = put.cells.is_empty().then_some(put.row);
-        Self { cells: put.cells, default_timestamp: DefaultTimestamp::Now, empty_put }
+        Self { cells: put.cells, only_keys: false, empty_put }
     }
 }
 
 impl From<Delete> for WriteBatch {
     fn from(delete: Delete) -> Self {
         let cells = delete.into_cells();
-        Self { cells, default_timestamp: DefaultTimestamp::Now, empty_put: None }
+        Self { cells, only_keys: false, empty_put: None }
     }
 }
 

@@ -301,7 +301,11 @@ fn compute_columns<A>(
             row,
             family: &column.0,
             qualifier: &column.1,
-            timestamp: times.of_put(row, now, current.map_or(now, |cell| after(cell.timestamp, 1))),
+            timestamp: if read_view.version.is_key_value(&column.0) {
+                Timestamp::LATEST // It gets its sequence id.
+            } else {
+                times.of_put(row, now, current.map_or(now, |cell| after(cell.timestamp, 1)))
+            },
             cell_type: CellType::Put,
             value: &value,
             tags: current.map_or(b"", |cell| cell.tags),
@@ -376,9 +380,13 @@ impl CheckAndMutate {
         if !self.validated_condition()?.holds(current) {
             return Ok(Vec::new());
         }
-        let now = read_view.now();
+        let (now, version) = (read_view.now(), &read_view.version);
+        // Timestamps of key-value families are no times.
+        let has_time = |cell: &Cell| !version.is_key_value(cell.family());
+        let current = current.filter(|cell| has_time(cell));
         let mut cells = self.mutations.cells.clone();
-        times.assign(&mut cells, now, current.map_or(now, Cell::timestamp));
+        let of_the_clock = cells.iter_mut().filter(|cell| has_time(cell));
+        times.assign(of_the_clock, now, current.map_or(now, Cell::timestamp));
         Ok(cells)
     }
 }

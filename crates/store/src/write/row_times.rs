@@ -69,8 +69,13 @@ impl RowTimes {
     }
 
     /// Sets the timestamps that cells of one batch lack; a put gets at least `puts_at_least`.
-    pub(crate) fn assign(&mut self, cells: &mut [Cell], now: Timestamp, puts_at_least: Timestamp) {
-        for cell in cells.iter_mut().filter(|cell| cell.timestamp() == Timestamp::LATEST) {
+    pub(crate) fn assign<'c>(
+        &mut self,
+        cells: impl IntoIterator<Item = &'c mut Cell>,
+        now: Timestamp,
+        puts_at_least: Timestamp,
+    ) {
+        for cell in cells.into_iter().filter(|cell| cell.timestamp() == Timestamp::LATEST) {
             let time = match cell.cell_type() {
                 CellType::Put => self.of_put(cell.row(), now, puts_at_least),
                 _ => self.of_delete(cell.row(), now),

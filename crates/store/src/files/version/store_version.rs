@@ -49,6 +49,11 @@ impl StoreVersion {
         self.family(name).ok_or_else(|| unknown_family(name))
     }
 
+    /// Returns whether a family exists and is a key-value family.
+    pub(crate) fn is_key_value(&self, name: &[u8]) -> bool {
+        self.family(name).is_some_and(|known| known.family.options.key_value)
+    }
+
     /// Returns a version with `change` applied to each family.
     pub(crate) fn map(
         &self,
@@ -59,7 +64,7 @@ impl StoreVersion {
     }
 
     /// Returns a version with `change` applied to one family.
-    pub(crate) fn with(&self, family: &Family, change: impl Fn(&mut FamilyVersion)) -> Self {
+    pub(crate) fn with(&self, family: &Family, mut change: impl FnMut(&mut FamilyVersion)) -> Self {
         self.map(|known| {
             if known.family.id != family.id {
                 return Arc::clone(known);

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use smallvec::SmallVec;
-use sstable::{Cell, SequenceId};
+use sstable::{Cell, SequenceId, Timestamp};
 
 use super::log_tail::LogTail;
 use super::request::Request;
@@ -175,6 +175,10 @@ impl Log {
         }
         for cell in &mut cells {
             cell.set_sequence_id(writer.newest());
+            if cell.timestamp() == Timestamp::LATEST {
+                // As `log_batch` has set it.
+                cell.set_timestamp(Timestamp::new(writer.newest().get().cast_signed()));
+            }
         }
         if replaces {
             // A read that has begun meanwhile may see the older versions. They stay then, until the

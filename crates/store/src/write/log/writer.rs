@@ -20,7 +20,6 @@ use crate::files::names::segment_number::SegmentNumber;
 use crate::files::names::sequence;
 use crate::options::Durability;
 use crate::write::accepted_batch::AcceptedBatch;
-use crate::write::mutation::DefaultTimestamp;
 use crate::write::row_times::RowTimes;
 
 /// Assigns sequence ids to batches and appends their records. Its lock serializes all writes.
@@ -153,13 +152,11 @@ impl LogWriter {
     ) -> Result<()> {
         let sequence_id = sequence::after(self.newest)?;
         let batch = &mut request.batch;
-        if batch.default_timestamp == DefaultTimestamp::Now {
-            self.times.assign(&mut batch.cells, now, now);
-        }
+        batch.assign_times(&mut self.times, now);
         for cell in &mut batch.cells {
             cell.set_sequence_id(sequence_id);
             if cell.timestamp() == Timestamp::LATEST {
-                // Sequence ids count up from 1, so this one is less than 2^63.
+                // In a key-value family. Sequence ids count up from 1, so this one is less than 2^63.
                 cell.set_timestamp(Timestamp::new(sequence_id.get().cast_signed()));
             }
         }
