@@ -11,10 +11,11 @@ use crate::sync::{Mutex, lock};
 /// A clock in milliseconds since 1970. Clones are cheap, and are one clock.
 ///
 /// Reads use the time as it is. Flushes, compactions and the removal of expired files, which drop expired
-/// cells for good, doubt a jump of the system clock: while the clock is more than a minute ahead of the time
-/// that has passed since it was last asked, they use the time that has passed. Once the clock has been ahead
-/// for an hour, they follow it. They follow a clock that goes back at once, and believe the time at which
-/// the store is opened.
+/// cells for good, doubt a jump of the system clock forward. A store notes the time that it last believed, and
+/// knows how much time has passed since. While the clock is more than a minute ahead of the sum, the store
+/// believes the sum. It follows the clock once it has seen it ahead for an hour; of the time between two looks
+/// at most 15 minutes count. It follows a clock that goes back at once, and believes the time at which it is
+/// opened. Time in which the system is suspended does not count as passed.
 ///
 /// ```
 /// use store::{Clock, Timestamp};
@@ -57,8 +58,16 @@ impl Clock {
         now: impl Fn() -> Timestamp + Send + Sync + 'static,
         elapsed: impl Fn() -> Duration + Send + Sync + 'static,
     ) -> Self {
-        let doubt = Doubt { elapsed: Box::new(elapsed), belief: Mutex::new(None) };
-        Self { doubt: Some(Arc::new(doubt)), ..Self::new(now) }
+        Self { doubt: Some(Arc::new(Doubt::new(Arc::new(elapsed)))), ..Self::new(now) }
+    }
+
+    /// Returns the clock for a store, which believes it at this moment, whatever other stores believe.
+    pub(crate) fn for_store(&self) -> Self {
+        let doubt =
+            self.doubt.as_ref().map(|doubt| Arc::new(Doubt::new(Arc::clone(&doubt.elapsed))));
+        let clock = Self { doubt, now: Arc::clone(&self.now) };
+        clock.now_for_expiry();
+        clock
     }
 
     /// Returns the current time.
@@ -85,9 +94,9 @@ impl fmt::Debug for Clock {
     }
 }
 
-/// What is believed of a clock that may jump.
+/// What a store believes of a clock that may jump.
 struct Doubt {
-    elapsed: Box<dyn Fn() -> Duration + Send + Sync>,
+    elapsed: Arc<dyn Fn() -> Duration + Send + Sync>,
     /// `None` before the clock is asked for the first time.
     belief: Mutex<Option<Belief>>,
 }
@@ -96,30 +105,38 @@ struct Doubt {
 struct Belief {
     time: Timestamp,
     elapsed: Duration,
-    /// Since when the clock has been ahead of the time that has passed.
-    ahead_since: Option<Duration>,
+    /// For how long the clock was seen ahead; `None` if it was right.
+    ahead_for: Option<Duration>,
 }
 
 impl Doubt {
     /// How far the clock may be ahead of the time that has passed, in milliseconds.
     const AHEAD_MAX: i64 = 60_000;
-    /// How long the clock must have been ahead before it is followed.
-    const LASTS: Duration = Duration::from_secs(3600);
+    /// For how long the clock must be seen ahead before it is followed.
+    const FOLLOWED_AFTER: Duration = Duration::from_secs(3600);
+    /// How much of the time between two looks counts: the clock may have been right meanwhile.
+    const UNSEEN_MAX: Duration = Duration::from_secs(900);
+
+    fn new(elapsed: Arc<dyn Fn() -> Duration + Send + Sync>) -> Self {
+        Self { elapsed, belief: Mutex::new(None) }
+    }
 
     /// Returns the time to believe if the clock says `now`.
     fn believed(&self, now: Timestamp) -> Timestamp {
         let elapsed = (self.elapsed)();
         let mut belief = lock(&self.belief);
-        let mut next = Belief { time: now, elapsed, ahead_since: None };
+        let mut next = Belief { time: now, elapsed, ahead_for: None };
         if let Some(last) = &*belief {
-            let passed = elapsed.saturating_sub(last.elapsed).as_millis();
-            let passed = i64::try_from(passed).unwrap_or(i64::MAX);
-            let expected = last.time.get().saturating_add(passed);
-            let ahead_since = last.ahead_since.unwrap_or(elapsed);
+            let passed = elapsed.saturating_sub(last.elapsed);
+            let millis = i64::try_from(passed.as_millis()).unwrap_or(i64::MAX);
+            let expected = last.time.get().saturating_add(millis);
+            let seen = passed.min(Self::UNSEEN_MAX);
+            let ahead_for =
+                last.ahead_for.map_or(Duration::ZERO, |known| known.saturating_add(seen));
             let is_ahead = now.get() > expected.saturating_add(Self::AHEAD_MAX);
-            if is_ahead && elapsed.saturating_sub(ahead_since) < Self::LASTS {
+            if is_ahead && ahead_for < Self::FOLLOWED_AFTER {
                 let time = Timestamp::new(expected);
-                next = Belief { time, elapsed, ahead_since: Some(ahead_since) };
+                next = Belief { time, elapsed, ahead_for: Some(ahead_for) };
             }
         }
         belief.insert(next).time
@@ -176,12 +193,39 @@ mod tests {
         time.jump(10 * HOUR);
         assert_eq!(clock.now(), Timestamp::new(15 * HOUR), "reads use the clock as it is");
         assert_eq!(clock.now_for_expiry(), Timestamp::new(5 * HOUR));
-        time.pass(HOUR - 1);
+        for quarter in 1..4 {
+            time.pass(HOUR / 4);
+            assert_eq!(clock.now_for_expiry(), Timestamp::new(5 * HOUR + quarter * HOUR / 4));
+        }
+        time.pass(HOUR / 4 - 1);
         assert_eq!(clock.now_for_expiry(), Timestamp::new(6 * HOUR - 1));
         time.pass(1);
         assert_eq!(clock.now_for_expiry(), Timestamp::new(16 * HOUR));
         time.pass(1);
         assert_eq!(clock.now_for_expiry(), Timestamp::new(16 * HOUR + 1));
+    }
+
+    /// Between two looks the clock may have been right.
+    #[test]
+    fn two_short_jumps_are_not_one_long_one() {
+        let (time, clock) = Time::new();
+        clock.now_for_expiry();
+        for jump in 0..3 {
+            time.jump(10 * HOUR);
+            assert_eq!(clock.now_for_expiry(), Timestamp::new(jump * 2 * HOUR));
+            time.jump(-10 * HOUR);
+            time.pass(2 * HOUR);
+        }
+    }
+
+    #[test]
+    fn each_store_believes_the_clock_at_its_opening() {
+        let (time, clock) = Time::new();
+        let first = clock.for_store();
+        time.jump(10 * HOUR);
+        let second = clock.for_store();
+        assert_eq!(first.now_for_expiry(), Timestamp::new(0));
+        assert_eq!(second.now_for_expiry(), Timestamp::new(10 * HOUR));
     }
 
     #[test]

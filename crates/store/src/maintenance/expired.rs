@@ -21,8 +21,8 @@ use crate::read::rules::oldest_unexpired;
 impl Maintenance {
     /// Time until expired files are looked for again, at least.
     const EXPIRY_DELAY_MIN: Duration = Duration::from_secs(1);
-    /// And at most: the clock may jump forward, and be believed later.
-    const EXPIRY_DELAY_MAX: Duration = Duration::from_secs(3600);
+    /// And at most, so that the clock is asked often enough to follow its jumps.
+    const EXPIRY_DELAY_MAX: Duration = Duration::from_secs(600);
 
     /// Removes the expired files of a family, whose turn the caller has.
     pub(super) fn remove_expired_files(&self, catalog: &Catalog, name: &str) -> Result<()> {
