@@ -17,8 +17,8 @@ impl Maintenance {
     /// Creates a store in `directory` with the current contents of this one.
     ///
     /// Flushes the memstores and links the files that the manifest then lists; the manifest is locked
-    /// meanwhile. The new manifest is written last: before that, there is no store. On failure,
-    /// `directory` is as it was.
+    /// meanwhile. No family is cleared or dropped between the two: the copy would lack earlier writes.
+    /// The new manifest is written last: before that, there is no store. On failure, `directory` is as it was.
     pub(crate) fn checkpoint(&self, catalog: &Catalog, log: &Log, directory: &Path) -> Result<()> {
         self.health.check_writable()?;
         let vfs = &**catalog.opener.vfs();
@@ -40,11 +40,18 @@ impl Maintenance {
                 "{shown}: is not empty; a checkpoint needs an empty directory"
             )));
         }
-        self.flush(catalog, log)?;
-        let made = link_all(catalog, directory);
-        if made.is_err() {
-            remove_failed_store(vfs, directory, entries.is_some());
-        }
+        let no_other_flush = self.take_flush_turn()?;
+        let made = self.flush_in_turn(catalog, log).and_then(|()| {
+            catalog.version().check_flushed()?;
+            let made = link_all(catalog, directory);
+            if made.is_err() {
+                remove_failed_store(vfs, directory, entries.is_some());
+            }
+            made
+        });
+        self.tasks.flush_ended();
+        drop(no_other_flush);
+        self.files_changed(catalog);
         made
     }
 }

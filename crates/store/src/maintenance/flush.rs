@@ -76,6 +76,16 @@ impl Maintenance {
     /// Returns `FlushFailed` if the last flush of a family failed; the other families are in files then.
     pub(crate) fn flush(&self, catalog: &Catalog, log: &Log) -> Result<()> {
         let one_at_a_time = self.take_flush_turn()?;
+        let result = self.flush_in_turn(catalog, log);
+        self.tasks.flush_ended();
+        drop(one_at_a_time);
+        result?;
+        self.files_changed(catalog);
+        catalog.version().check_flushed()
+    }
+
+    /// Does the work of a flush for a caller that has the turn.
+    pub(super) fn flush_in_turn(&self, catalog: &Catalog, log: &Log) -> Result<()> {
         let result = self.flush_all(catalog, log);
         let result = result.map_err(|error| self.health.poison_unless_shortage(error));
         match &result {
@@ -83,12 +93,7 @@ impl Maintenance {
             Err(error) if error.is_shortage() => self.tasks.want_flush_later(),
             Err(_) => {}
         }
-        self.tasks.flush_ended();
-        drop(one_at_a_time);
-        result?;
-        self.files_changed(catalog);
-        let version = catalog.version();
-        version.families.iter().try_for_each(|version| version.family.check_flushed())
+        result
     }
 
     fn flush_all(&self, catalog: &Catalog, log: &Log) -> Result<()> {
