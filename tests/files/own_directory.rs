@@ -2,6 +2,7 @@
 //! place while the store was open, and not in a fork of its process.
 #![cfg(unix)]
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -323,4 +324,37 @@ fn a_fork_neither_writes_nor_unlocks() {
         assert!(["a", "b", "c"].iter().all(|row| has(&store, row)) && !has(&store, "in the fork"));
         assert_eq!(verify(directory, &options(), |_| {}).unwrap(), VerifyOutcome::Sound);
     }
+}
+
+/// The snapshot keeps files that a compaction has replaced. A fork drops its copy of the snapshot.
+#[test]
+fn a_fork_that_drops_a_snapshot_leaves_its_files_to_the_parent() {
+    if !is_alone("a_fork_that_drops_a_snapshot_leaves_its_files_to_the_parent") {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    drop(filled(directory.path(), "a"));
+    let store = Store::open(directory.path(), options().background(false)).unwrap();
+    for row in ["a", "b"] {
+        put(&store, row).unwrap();
+        store.flush().unwrap();
+    }
+    let snapshot = store.snapshot();
+    store.compact("f", CompactionKind::Major).unwrap();
+    let files = || fs::read_dir(directory.path().join("f")).unwrap().count();
+    let before = files();
+    assert!(before > 1, "the compaction has replaced files that the snapshot keeps");
+    // A fork has a copy of the cell, so that the parent still has the snapshot.
+    let holder = Cell::new(Some(snapshot));
+    let dropped = in_a_fork(|| {
+        let in_fork = store.snapshot();
+        let is_refused = matches!(in_fork.get(&Get::row("a")), Err(Error::Forked));
+        drop((in_fork, holder.take()));
+        is_refused
+    });
+    assert!(dropped && files() == before);
+    let snapshot = holder.take().unwrap();
+    assert_eq!(snapshot.get(&Get::row("b")).unwrap().len(), 1);
+    drop(snapshot);
+    assert_eq!(files(), 1);
 }

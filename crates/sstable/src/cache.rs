@@ -23,6 +23,7 @@ use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{OptionsBuilder, Weighter};
 
 use crate::block::cached::CachedBlock;
+use crate::own_process::OwnProcess;
 
 /// A cache for the blocks of many files, shared by their readers.
 ///
@@ -192,7 +193,7 @@ impl BlockCache {
         *reserved = sum;
         self.update_capacity(sum);
         drop(reserved);
-        Some(Reservation { cache: Arc::clone(self), bytes })
+        Some(Reservation { cache: Arc::clone(self), bytes, process: OwnProcess::current() })
     }
 
     /// Reserves bytes of the budget without a limit; the budget for other blocks may become 0.
@@ -201,7 +202,7 @@ impl BlockCache {
         *reserved += bytes;
         self.update_capacity(*reserved);
         drop(reserved);
-        Reservation { cache: Arc::clone(self), bytes }
+        Reservation { cache: Arc::clone(self), bytes, process: OwnProcess::current() }
     }
 }
 
@@ -228,10 +229,14 @@ fn new_block_map(capacity_bytes: u64) -> BlockMap {
 pub struct Reservation {
     cache: Arc<BlockCache>,
     bytes: u64,
+    process: OwnProcess,
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
+        if !self.process.is_current() {
+            return; // A thread of the parent may hold the lock.
+        }
         let cache = &self.cache;
         let mut reserved = cache.reserved();
         *reserved -= self.bytes;

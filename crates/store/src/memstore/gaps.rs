@@ -5,8 +5,8 @@
 //! gap         └── first … last ──┘        a read that has passed some of these cells goes on at z2
 //! ```
 //!
-//! A gap stays a gap. Its reader saw the ids up to 5, so their cells were in the memstore; the ids of cells that are
-//! added later are greater.
+//! A gap never gets a cell that its reader could see: all cells with ids up to 5 were in the memstore when the gap was
+//! noted, and cells that are added later have greater ids.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -32,7 +32,10 @@ pub(super) struct Gap {
 
 impl Gap {
     /// The run from one cell to another, which may come before it.
-    pub(super) fn between(one: Cell, other: Cell, visible: SequenceId) -> Self {
+    pub(super) fn between(one: &Cell, other: &Cell, visible: SequenceId) -> Self {
+        // The value and the tags may be large, and the order does not depend on them.
+        let bare = |cell: &Cell| CellRef { value: b"", tags: b"", ..cell.as_ref() }.to_cell();
+        let (one, other) = (bare(one), bare(other));
         let (first, last) = if is_before(&other, &one) { (other, one) } else { (one, other) };
         Self { first, last, visible }
     }
@@ -51,7 +54,7 @@ impl Gap {
             && cell.compare(&self.last.as_ref()).is_le()
     }
 
-    /// Returns whether no reader needs `other` beside this gap.
+    /// Returns whether this gap serves each reader that `other` serves.
     fn covers(&self, other: &Self) -> bool {
         self.serves(&other.first.as_ref(), other.visible)
             && self.serves(&other.last.as_ref(), other.visible)

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::ops::Bound;
 
 use smallvec::SmallVec;
-use sstable::{Cell, CellRef, CellType, KeyRef, SequenceId};
+use sstable::{Cell, CellRef, CellType, KeyRef, SequenceId, Timestamp};
 
 use gaps::{Gap, Gaps};
 pub(crate) use sort_key::SeekPosition;
@@ -129,6 +129,11 @@ impl Memstore {
         self.len() == 0
     }
 
+    /// Returns the latest timestamp of all cells. Looks at each of them.
+    pub(crate) fn newest(&self) -> Option<Timestamp> {
+        read(&self.cells).iter().map(|entry| entry.cell.timestamp()).max()
+    }
+
     /// Returns whether any cell may be a marker that deletes in all columns of its row.
     pub(crate) fn deletes_families(&self) -> bool {
         self.deletes_families.load(Relaxed)
@@ -167,7 +172,7 @@ impl Memstore {
 
     /// Goes on with `next` while batches pass cells of which none is visible. Returns whether there may be more cells.
     ///
-    /// `end` is the end of a run at which the read goes on. Writers go on between two batches.
+    /// `end` returns the last cell of a run in the direction of the read. Writers go on between two batches.
     fn pass_runs(
         &self,
         mut batch: BatchEnd,
@@ -283,8 +288,7 @@ fn copy_visible<'a>(
         let ends = copied == limit || run == run_max || passed == Memstore::PASSED_MAX;
         match run_start {
             Some(start) if ends && copied == 0 => {
-                let (start, end) = (start.clone(), cell.clone());
-                return BatchEnd::NoneVisible(Gap::between(start, end, visible));
+                return BatchEnd::NoneVisible(Gap::between(start, cell, visible));
             }
             _ if ends => return BatchEnd::Full,
             _ => {}
@@ -299,7 +303,7 @@ enum BatchEnd {
     /// No cell is left.
     Last,
     Full,
-    /// The batch passed the maximum of cells, and none was visible.
+    /// The batch passed as many cells as it may, and none was visible.
     NoneVisible(Gap),
 }
 
@@ -308,7 +312,6 @@ mod tests {
     use std::cmp::Reverse;
 
     use proptest::prelude::*;
-    use sstable::Timestamp;
 
     use super::*;
 

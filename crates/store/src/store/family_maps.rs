@@ -1,6 +1,6 @@
 //! Builds the family maps of a store on request.
 
-use super::Store;
+use super::{Store, StoreInner};
 
 impl Store {
     /// Builds the family maps that the store should have now, and returns when they are complete.
@@ -32,6 +32,10 @@ impl Store {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn build_family_maps(&self) {
-        self.inner.maintenance.cover_files_now(&self.inner.catalog);
+        let StoreInner { catalog, maintenance, .. } = &*self.inner;
+        // A fork builds none: a thread of the parent may hold a lock.
+        if catalog.health().process().is_current() {
+            maintenance.cover_files_now(catalog);
+        }
     }
 }

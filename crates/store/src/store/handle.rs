@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use sstable::{Cell, CellRef, ReadTrace};
 
@@ -360,7 +361,11 @@ impl Store {
     pub fn snapshot(&self) -> Snapshot {
         let view = self.view();
         let _ = view.now(); // Fixes the time, which expires cells, at the snapshot's creation.
-        Snapshot { view, _mark: self.inner.catalog.held.mark_snapshot() }
+        let catalog = &self.inner.catalog;
+        // In a fork, a thread of the parent may hold the lock of the list.
+        let is_own = catalog.health().process().is_current();
+        let mark = if is_own { catalog.held.mark_snapshot() } else { Arc::new(Instant::now()) };
+        Snapshot { view, _mark: mark }
     }
 
     /// Reads rows in order, as of this moment.

@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use sstable::ReadCounters;
+use sstable::{ReadCounters, Timestamp};
 
 use crate::clock::Clock;
 use crate::error::{Error, Result};
@@ -101,6 +101,11 @@ impl StoreVersion {
         families.flat_map(|family| family.memstores()).map(|memstore| memstore.bytes()).sum()
     }
 
+    /// Returns the error of the last flush of a family, if it failed because of its settings or its cells.
+    pub(crate) fn check_flushed(&self) -> Result<()> {
+        self.families.iter().try_for_each(|version| version.family.check_flushed())
+    }
+
     /// Returns whether the last flush of a family failed because of its settings or its cells.
     pub(crate) fn has_failed_flush(&self) -> bool {
         self.families.iter().any(|family| family.family.failures.has_failed_flush())
@@ -129,6 +134,12 @@ pub(crate) struct FamilyVersion {
 }
 
 impl FamilyVersion {
+    /// Returns an upper bound of the timestamps of all cells; `None` without cells.
+    pub(crate) fn newest(&self) -> Option<Timestamp> {
+        let files = self.files.by_sequence().map(|file| file.newest());
+        self.memstores().filter_map(|memstore| memstore.newest()).chain(files).max()
+    }
+
     /// Logs the filters that cannot be read, each once. Called by a read that met one.
     #[cold]
     pub(crate) fn log_filter_problems(&self) {
