@@ -73,7 +73,7 @@ fn overwritten(store: &Store, times: u64) {
     print(&format!("a row that was overwritten {times} times"), easy, hard);
 }
 
-/// Gets that name columns in ascending and in descending order; the row has one of them.
+/// Gets that name columns in ascending and in descending order; the row has none of them.
 fn named_columns(store: &Store, columns: u64) {
     let names = || (0..columns).map(|number| format!("{number:08}"));
     let ascending: Vec<_> = names().collect();

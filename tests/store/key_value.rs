@@ -210,7 +210,8 @@ fn a_cleared_family_is_empty_for_good_and_can_become_one_of_keys() {
     store.clear_family("keys").unwrap();
     let rows = |store: &Store, family: &str| store.scan(Scan::family(family)).unwrap().count();
     assert_eq!((rows(&store, "keys"), rows(&store, "cells")), (0, 2));
-    assert_eq!((snapshot.keys("keys").unwrap().prefix("").count(), scan.count()), (2, 2));
+    let before = snapshot.scan(Scan::family("keys")).unwrap().count();
+    assert_eq!((before, scan.count()), (2, 2));
     let keys = store.keys("keys").unwrap();
     keys.insert("c", "1").unwrap();
     drop((snapshot, keys, store));
@@ -227,28 +228,49 @@ fn a_cleared_family_is_empty_for_good_and_can_become_one_of_keys() {
 }
 
 #[test]
-fn keys_of_a_family_with_cells_is_an_error_until_the_family_is_altered() {
+fn a_family_with_cells_of_the_clock_does_not_become_one_of_keys() {
     for flushes in [false, true] {
         let (directory, store) = new_store();
         // As a family is that an older version wrote through `keys`.
         let keys = store.keys("keys").unwrap();
         keys.insert("row", "1").unwrap();
         let options = store.family("keys").unwrap();
-        store.alter_family("keys", options.clone().key_value(false)).unwrap();
+        store.put(Put::new("row").column("cells", "", "old")).unwrap();
         if flushes {
             store.flush().unwrap();
         }
-        for refused in [message(store.keys("keys")), message(keys.insert("row", "2"))] {
-            assert!(
-                refused.contains("Store::alter_family") && refused.contains("hfile store alter")
-            );
-        }
-        assert_eq!(keys.get("row").unwrap().as_deref(), Some(&b"1"[..]), "it can be read");
+        // A time of the clock would hide all later inserts, and in a family of cells hide nothing.
+        let cells = store.family("cells").unwrap();
+        let refused = message(store.alter_family("cells", cells.clone().key_value(true)));
+        assert!(refused.contains("would hide the values of keys"), "{refused}");
+        // As after a salvage that lost the settings.
+        store.alter_family("keys", options.clone().key_value(false)).unwrap();
+        let refused = message(store.keys("keys"));
+        assert!(refused.contains("hfile store alter"), "{refused}");
+        store.alter_family("keys", options.clone()).unwrap();
+        keys.insert("row", "2").unwrap();
+        assert_eq!(keys.get("row").unwrap().as_deref(), Some(&b"2"[..]));
         let reader = Store::open_read_only(directory.path(), StoreOptions::default()).unwrap();
         assert!(reader.keys("keys").unwrap().contains("row").unwrap());
-        store.alter_family("keys", options).unwrap();
-        store.keys("keys").unwrap().insert("row", "2").unwrap();
-        assert_eq!(keys.get("row").unwrap().as_deref(), Some(&b"2"[..]));
+        for refused in [
+            message(store.keys("cells")),
+            message(reader.keys("cells")),
+            message(store.snapshot().keys("cells")),
+        ] {
+            assert!(refused.contains("is no key-value family"), "{refused}");
+        }
+        // Another family of the name, which holds cells, is not cleared through the old handle.
+        store.clear_family("keys").unwrap();
+        store.alter_family("keys", options.clone().key_value(false)).unwrap();
+        store.put(Put::new("row").column("keys", "q", "a cell")).unwrap();
+        for refused in [message(keys.insert("row", "2")), message(keys.clear())] {
+            assert!(refused.contains("is no key-value family"), "{refused}");
+        }
+        assert_eq!(store.get(&Get::row("row").family("keys")).unwrap().len(), 1);
+        assert!(message(store.alter_family("keys", options)).contains("would hide"));
+        store.clear_family("cells").unwrap();
+        store.alter_family("cells", cells.key_value(true)).unwrap();
+        store.keys("cells").unwrap().insert("row", "new").unwrap();
     }
 }
 

@@ -88,11 +88,14 @@ fn every_read_works_on_a_read_only_disk_and_attempts_no_write() {
 fn each_method_that_would_write_is_refused_by_name() {
     let directory = tempfile::tempdir().unwrap();
     filled(directory.path());
+    let writable = Store::open(directory.path(), options()).unwrap();
+    writable.create_family("keys", FamilyOptions::default().key_value(true)).unwrap();
+    drop(writable);
     let before = contents(directory.path());
     let store = Store::open_read_only(directory.path(), options()).unwrap();
     let some = || Put::new("a").column("f", "n", "1");
     let claim = CheckAndMutate::new("a").if_not_exists("f", "n").put(some());
-    let keys = store.keys("f").unwrap();
+    let keys = store.keys("keys").unwrap();
     let out = tempfile::tempdir().unwrap();
     let refused: [(&str, Result<()>); 17] = [
         ("put", store.put(some())),

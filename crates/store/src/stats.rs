@@ -97,16 +97,17 @@ impl Stats {
     }
 }
 
-/// The open snapshots at one moment, and the files and memory that the store keeps only for reads.
+/// The open snapshots at one moment, and the replaced files and memory that are still in use.
 ///
 /// Flushes, compactions and dropped families replace files and memstores. A replaced file is removed, and the
-/// memory of a replaced memstore is given back, once no snapshot, scan or other read uses it any more.
+/// memory of a replaced memstore is given back, once no snapshot, scan, other read or work in the background uses
+/// it any more.
 ///
 /// ```
 /// use store::{FamilyOptions, Put, Store, StoreOptions};
 ///
 /// # let directory = tempfile::tempdir()?;
-/// let store = Store::open(directory.path(), StoreOptions::default())?;
+/// let store = Store::open(directory.path(), StoreOptions::default().background(false))?;
 /// store.create_family("f", FamilyOptions::default())?;
 /// store.put(Put::new("row").column("f", "q", "value"))?;
 /// let snapshot = store.snapshot();

@@ -63,13 +63,11 @@ impl Catalog {
         newest: SequenceId,
         health: Arc<Health>,
     ) -> Self {
-        // The clock is believed at this moment, and its later jumps are doubted.
-        let _ = options.clock.now_for_expiry();
         Self {
             opener,
             store_id: manifest.store,
             seed: manifest.seed,
-            clock: options.clock.clone(),
+            clock: options.clock.for_store(),
             bloom_error_rate: options.bloom_error_rate,
             index_block_size: options.index_block_size.clamp(512, 64 << 20),
             version: RwLock::new(Arc::new(version)),

@@ -278,13 +278,12 @@ impl Import<'_> {
         age: Age,
     ) -> Result<Opened> {
         let Self { catalog, family } = *self;
-        // While the writer is locked, no family is dropped.
-        if catalog.version().families.iter().all(|known| known.family.id != family.id) {
-            return Err(Error::invalid(format!(
-                "the family \"{}\" was dropped during the import",
-                family.name
-            )));
-        }
+        // While the writer is locked, no family is dropped or altered.
+        let version = catalog.version();
+        let current = version.families.iter().find(|known| known.family.id == family.id);
+        let current = current.ok_or_else(|| {
+            Error::invalid(format!("the family \"{}\" was dropped during the import", family.name))
+        })?;
         // Sync the log, so that a power failure cannot keep the import and lose earlier writes.
         writer.sync().map_err(|error| catalog.health().poison_unless_shortage(error))?;
         let mut opened = Opened { files: Vec::new(), newest: writer.newest() };
@@ -300,7 +299,7 @@ impl Import<'_> {
             }
             opened.files.push(catalog.opener.open_file(family, entry)?);
         }
-        if family.options.key_value {
+        if current.family.options.key_value {
             opened.check_key_values(family)?;
         }
         Ok(opened)

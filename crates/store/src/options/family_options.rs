@@ -192,8 +192,8 @@ impl FamilyOptions {
     ///
     /// The timestamps of such a family are sequence ids, far below those of a clock. It therefore
     /// refuses a TTL, timestamps of the caller, and columns but the one with the empty name. A delete
-    /// of a whole row leaves it out. `keys` sets this on an empty family. A family that `keys` wrote before the
-    /// setting existed needs it once, by [`alter_family`](crate::Store::alter_family):
+    /// of a whole row leaves it out. `keys` sets this on an empty family. After a salvage
+    /// that lost the settings, [`alter_family`](crate::Store::alter_family) sets it again:
     ///
     /// ```
     /// # use store::{FamilyOptions, Store, StoreOptions};

@@ -42,11 +42,13 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`](crate::Error::Invalid) if the family does not exist, or if no file can be
-    /// written with the options ([`FamilyOptions::check`]); nothing changes then. If the manifest cannot be
+    /// [`Error::Invalid`](crate::Error::Invalid) if the family does not exist, if no file can be written with
+    /// the options ([`FamilyOptions::check`]), or if it is to hold keys and has cells whose timestamps are
+    /// no sequence ids; nothing changes then. If the manifest cannot be
     /// written, the store stops; the next open finds the old or the new options.
     pub fn alter_family(&self, name: &str, options: FamilyOptions) -> Result<()> {
         let StoreInner { catalog, log, maintenance, .. } = &*self.inner;
+        catalog.health().check_writable()?;
         // `keys` reads the options and changes one of them under this lock, and a write follows one set of options.
         let no_write = log.writer();
         catalog.alter_family(name, options)?;

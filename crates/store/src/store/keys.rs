@@ -3,13 +3,12 @@
 //! The timestamp of a write is its sequence id, so the last write of a key wins even if the clock
 //! goes back.
 
-use std::sync::Arc;
-
 use sstable::Cell;
 
 use super::key_reads::Keys;
 use super::{Store, StoreInner};
 use crate::error::Result;
+use crate::files::version::store_version::FamilyVersion;
 #[cfg(doc)]
 use crate::options::FamilyOptions;
 use crate::read::get::ReadView;
@@ -39,9 +38,10 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`](crate::Error::Invalid) if the snapshot has no such family.
+    /// [`Error::Invalid`](crate::Error::Invalid) if the snapshot has no such family, or if the family has cells
+    /// and is no key-value family.
     pub fn keys(&self, family: &str) -> Result<Keys<Self>> {
-        self.view.family(family.as_bytes())?;
+        check_may_hold_keys(self.view.family(family.as_bytes())?)?;
         Ok(Keys { source: self.clone(), family: family.into() })
     }
 }
@@ -53,12 +53,12 @@ impl Store {
     /// # Errors
     ///
     /// [`Error::Invalid`](crate::Error::Invalid) if the family does not exist, if it has cells and
-    /// is no key-value family, or if it has a TTL. A family that was written through this method
-    /// before key-value families existed has to be
-    /// [altered](FamilyOptions::key_value) once. If the manifest cannot be written, the store stops.
+    /// is no key-value family, or if it has a TTL. If the manifest cannot be written, the store stops.
     pub fn keys(&self, family: &str) -> Result<Keys> {
-        let known = Arc::clone(&self.view().family(family.as_bytes())?.family);
-        if !known.options.key_value && !self.is_read_only() {
+        let view = self.view();
+        let known = view.family(family.as_bytes())?;
+        check_may_hold_keys(known)?;
+        if !known.family.options.key_value && !self.is_read_only() {
             self.set_key_value(family)?;
         }
         Ok(Keys { source: self.clone(), family: family.into() })
@@ -72,9 +72,7 @@ impl Store {
         let _no_write = log.writer();
         let version = catalog.version();
         let known = version.known_family(family.as_bytes())?;
-        if !known.is_empty() {
-            return check_is_key_value(&known.family);
-        }
+        check_may_hold_keys(known)?;
         catalog.alter_family(family, known.family.options.clone().key_value(true))
     }
 }
@@ -201,12 +199,18 @@ impl Keys {
     ///
     /// As for [`Store::clear_family`].
     pub fn clear(&self) -> Result<()> {
+        self.check_is_key_value(&self.source.view())?;
         self.source.clear_family(&self.family)
     }
 
     fn check_is_key_value(&self, view: &ReadView) -> Result<()> {
         check_is_key_value(&view.family(self.family.as_bytes())?.family)
     }
+}
+
+/// Refuses a family with cells that is no key-value family.
+fn check_may_hold_keys(known: &FamilyVersion) -> Result<()> {
+    if known.is_empty() { Ok(()) } else { check_is_key_value(&known.family) }
 }
 
 #[cfg(test)]

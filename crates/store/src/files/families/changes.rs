@@ -6,6 +6,8 @@
 use std::io;
 use std::sync::Arc;
 
+use sstable::Timestamp;
+
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
 use crate::files::families::dropped;
@@ -71,13 +73,21 @@ impl Catalog {
         )))
     }
 
-    /// Replaces the options of a family.
+    /// Replaces the options of a family. The caller holds the lock of the log's writer.
     pub(crate) fn alter_family(&self, name: &str, options: FamilyOptions) -> Result<()> {
         self.health().check_writable()?;
         options.check()?;
         let mut manifest = self.lock_manifest();
         // While the manifest is locked, no family is added or removed.
-        let known = Arc::clone(&self.version().known_family(name.as_bytes())?.family);
+        let version = Arc::clone(self.version().known_family(name.as_bytes())?);
+        let known = &version.family;
+        let newest = Timestamp::new(self.visible().get().cast_signed());
+        if options.key_value && !known.options.key_value && version.newest() > Some(newest) {
+            return Err(Error::invalid(format!(
+                "the family \"{name}\" has cells with timestamps later than {newest}, the last sequence id: they \
+                 would hide the values of keys; create another family, or clear this one"
+            )));
+        }
         let id = known.id;
         let altered = Arc::new(Family {
             id,
@@ -89,7 +99,7 @@ impl Catalog {
         self.publish_change_in(
             &mut manifest,
             |manifest| manifest.family_mut(id).options = options,
-            |version| version.with(&known, |changed| changed.family = Arc::clone(&altered)),
+            |version| version.with(known, |changed| changed.family = Arc::clone(&altered)),
         )
     }
 
