@@ -126,11 +126,8 @@ struct Opened {
 impl Opened {
     /// Checks that the next inserts hide all cells: their timestamps are the next sequence ids.
     fn check_key_values(&self, family: &Family) -> Result<()> {
-        let newest = self.newest.get();
-        let is_later = |file: &Arc<StoreFile>| {
-            u64::try_from(file.newest().get()).is_ok_and(|time| time > newest)
-        };
-        if !self.files.iter().any(is_later) {
+        let newest = sequence::as_timestamp(self.newest);
+        if self.files.iter().all(|file| file.newest() <= newest) {
             return Ok(());
         }
         Err(Error::invalid(format!(

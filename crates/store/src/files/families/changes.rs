@@ -6,8 +6,6 @@
 use std::io;
 use std::sync::Arc;
 
-use sstable::Timestamp;
-
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
 use crate::files::families::dropped;
@@ -15,6 +13,7 @@ use crate::files::file_access::path_checks::{check_is_own, check_is_own_or_missi
 use crate::files::manifest::FamilyEntry;
 use crate::files::names::check_family_name;
 use crate::files::names::identity::is_own_file_name;
+use crate::files::names::sequence;
 use crate::files::version::store_version::{Family, StoreVersion};
 use crate::options::FamilyOptions;
 use crate::vfs::Entry;
@@ -81,7 +80,7 @@ impl Catalog {
         // While the manifest is locked, no family is added or removed.
         let version = Arc::clone(self.version().known_family(name.as_bytes())?);
         let known = &version.family;
-        let newest = Timestamp::new(self.visible().get().cast_signed());
+        let newest = sequence::as_timestamp(self.visible());
         if options.key_value && !known.options.key_value && version.newest() > Some(newest) {
             return Err(Error::invalid(format!(
                 "the family \"{name}\" has cells with timestamps later than {newest}, the last sequence id: they \

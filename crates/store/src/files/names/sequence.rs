@@ -5,7 +5,7 @@
 //! writes until its ids are used up.
 #![allow(clippy::arithmetic_side_effects, reason = "checked to be less than the maximum")]
 
-use sstable::{Reader, SequenceId};
+use sstable::{Reader, SequenceId, Timestamp};
 
 use crate::error::{Error, Result};
 
@@ -28,6 +28,12 @@ pub(crate) fn after(newest: SequenceId) -> Result<SequenceId> {
              and load them into a new store",
         )
     })
+}
+
+/// Returns the timestamp of the cells of a batch in a key-value family: its id.
+pub(crate) const fn as_timestamp(id: SequenceId) -> Timestamp {
+    // Ids count up from 1, so those of writes are less than 2^63.
+    Timestamp::new(id.get().cast_signed())
 }
 
 /// Returns the newest id that a file states, or `None` if it states none or one that no batch can have.

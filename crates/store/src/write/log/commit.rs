@@ -27,6 +27,7 @@ use super::writer::LogWriter;
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
+use crate::files::names::sequence;
 use crate::health::Health;
 use crate::options::{Durability, StoreOptions};
 use crate::read::get::ReadView;
@@ -177,7 +178,7 @@ impl Log {
             cell.set_sequence_id(writer.newest());
             if cell.timestamp() == Timestamp::LATEST {
                 // As `log_batch` has set it.
-                cell.set_timestamp(Timestamp::new(writer.newest().get().cast_signed()));
+                cell.set_timestamp(sequence::as_timestamp(writer.newest()));
             }
         }
         if replaces {

@@ -156,8 +156,8 @@ impl LogWriter {
         for cell in &mut batch.cells {
             cell.set_sequence_id(sequence_id);
             if cell.timestamp() == Timestamp::LATEST {
-                // In a key-value family. Sequence ids count up from 1, so this one is less than 2^63.
-                cell.set_timestamp(Timestamp::new(sequence_id.get().cast_signed()));
+                // In a key-value family.
+                cell.set_timestamp(sequence::as_timestamp(sequence_id));
             }
         }
         if request.durability == Durability::SkipWal {
