@@ -10,31 +10,11 @@ fn family(map: MapMode) -> FamilyOptions {
     FamilyOptions::default().family_map(map)
 }
 
-/// Returns a disk with a store that has a family.
-///
-/// All runs of a model open the same store: its random seed decides what is in a line of the map.
-fn new_store() -> Disk {
-    let disk = Disk::default();
-    let made = disk.clone();
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(0);
-    model.max_branches = 100_000;
-    model.check(move || {
-        let made = made.clone();
-        let make = move || {
-            let store = Store::open(STORE, options(&made)).unwrap();
-            if store.families().is_empty() {
-                store.create_family("f", family(MapMode::Files)).unwrap();
-            }
-        };
-        spawn(make).join().unwrap();
-    });
-    disk
-}
-
-/// Opens a copy of the store on a disk.
-fn open_copy(disk: &Disk) -> Store {
-    Store::open(STORE, options(&disk.after_kill())).unwrap()
+/// Creates a store that has a family with a map of files.
+fn new_store() -> Store {
+    let store = Store::open(STORE, options(&Disk::default())).unwrap();
+    store.create_family("f", family(MapMode::Files)).unwrap();
+    store
 }
 
 /// Writes one value to rows, and makes a file of them.
@@ -57,9 +37,8 @@ fn covered(store: &Store) -> (u64, u64) {
 /// A flush inserts words into the lines that a reader reads, and then publishes its version.
 #[test]
 fn rows_of_a_flush_are_found_once_they_were_seen() {
-    let disk = new_store();
-    in_every_order("family map and flush", Some(3), move || {
-        let store = open_copy(&disk);
+    in_every_order("family map and flush", Some(3), || {
+        let store = new_store();
         flush(&store, 0..2);
         let old = store.snapshot();
         write(&store, 2..4);
@@ -79,9 +58,8 @@ fn rows_of_a_flush_are_found_once_they_were_seen() {
 /// In a model, a map of few rows has one line, with room for 28 rows.
 #[test]
 fn rows_are_found_while_the_map_is_swept() {
-    let disk = new_store();
-    in_every_order("family map and sweep", Some(2), move || {
-        let store = open_copy(&disk);
+    in_every_order("family map and sweep", Some(2), || {
+        let store = new_store();
         flush(&store, 0..12);
         flush(&store, 0..12);
         store.compact("f", CompactionKind::Major).unwrap();
@@ -101,9 +79,8 @@ fn rows_are_found_while_the_map_is_swept() {
 /// The map is dropped and built again beside a flush.
 #[test]
 fn rows_are_found_while_the_map_is_dropped_and_built() {
-    let disk = new_store();
-    in_every_order("family map, dropped and built", Some(2), move || {
-        let store = open_copy(&disk);
+    in_every_order("family map, dropped and built", Some(2), || {
+        let store = new_store();
         flush(&store, 0..2);
         let old = store.snapshot();
         write(&store, 2..3);

@@ -41,7 +41,7 @@ use sstable::SequenceId;
 use crate::checksum::crc32c;
 use crate::error::{Error, Result};
 use crate::files::file_access::chunked_read::ChunkedReader;
-use crate::files::names::identity::random_number;
+use crate::files::names::identity::{random_number, random_seed};
 use crate::files::names::segment_number::SegmentNumber;
 use crate::files::names::sequence;
 use crate::files::names::{MANIFEST_NAME, MANIFEST_TEMPORARY_NAME, check_family_name};
@@ -92,7 +92,7 @@ impl Manifest {
     pub(crate) fn new() -> Result<Self> {
         Ok(Self {
             store: random_number()?,
-            seed: Seed::new(random_number()?),
+            seed: random_seed()?,
             first_segment: SegmentNumber::FIRST,
             flushed: SequenceId::new(0),
             log_end: SegmentNumber::FIRST,

@@ -7,6 +7,8 @@ use std::fmt::Write;
 use std::io;
 use std::path::Path;
 
+use filter::Seed;
+
 use crate::error::{Error, Result};
 
 /// The end of the name of a file that is being written.
@@ -21,6 +23,18 @@ pub(crate) fn random_number() -> Result<u64> {
     let mut bytes = [0; 8];
     fill(&mut bytes)?;
     Ok(u64::from_be_bytes(bytes))
+}
+
+/// Returns a seed for the hashes of a new store.
+///
+/// In a model of threads it is always the same: it decides which rows share a line of a family map, and so how many
+/// orders there are.
+///
+/// # Errors
+///
+/// If the operating system has no randomness.
+pub(crate) fn random_seed() -> Result<Seed> {
+    Ok(Seed::new(if cfg!(any(loom, shuttle)) { 1 } else { random_number()? }))
 }
 
 /// Returns a new name for a file of the store with this id.
