@@ -56,7 +56,7 @@ pub struct StoreOptions {
 impl Default for StoreOptions {
     fn default() -> Self {
         Self {
-            vfs: Arc::new(RealFiles),
+            vfs: Arc::new(RealFiles::default()),
             clock: Clock::system(),
             create: true,
             durability: Durability::default(),

@@ -80,7 +80,7 @@ impl StoreInner {
         check_is_own_or_missing(&*vfs, directory, WAL_DIRECTORY)?;
         vfs.create_directory(&wal_directory).map_err(Error::io(&wal_directory, "create"))?;
         let lock: Arc<dyn Lock> = take_lock(&*vfs, directory)?.into();
-        reserved.check_before_changes(&lock);
+        reserved.keep_to(&lock);
         reserved.keep_spare(directory.join(LOCK_NAME));
         check_is_own(&*vfs, directory, WAL_DIRECTORY)?;
         // Only under the lock is the manifest stable.
@@ -207,6 +207,8 @@ fn lock_holder(vfs: &dyn Vfs, path: &Path) -> Option<u32> {
 
 /// Creates the manifest of a new store.
 fn create_manifest(vfs: &dyn Vfs, directory: &Path) -> Result<Manifest> {
+    // Again, because the locked directory may be another one than that of the first look.
+    check_has_no_other_files(vfs, directory)?;
     let wal = directory.join(WAL_DIRECTORY);
     if !vfs.list(&wal).map_err(Error::io(&wal, "list"))?.is_empty() {
         let path = directory.join(Manifest::NAME);

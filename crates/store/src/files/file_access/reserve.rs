@@ -1,8 +1,8 @@
 //! The file system of an open store: no file is changed in a directory that is not the locked one, calls that lack a
 //! descriptor get one, and a failed sync is final.
 //!
-//! Paths are looked up anew in each call. If somebody moves the store's directory and puts another store in its
-//! place, a change by path would reach the other store. So each call that changes a file first checks the lock.
+//! Somebody may move the store's directory and put another store in its place. So all calls go to the file system
+//! of the locked directory ([`Vfs::within`]), and each call that changes a file first checks the lock.
 //!
 //! A call that fails because the process or the system has no descriptor left is repeated: after store
 //! files were closed ([`close_some_files`]), and then after one of the spare descriptors
@@ -24,7 +24,10 @@ use crate::vfs::{AppendFile, Entry, Lock, Vfs};
 /// The file system of an open store.
 #[derive(Debug)]
 pub(crate) struct ReservedFiles {
+    /// As the options of the store have it.
     vfs: Arc<dyn Vfs>,
+    /// For the locked directory only, if the file system can do that.
+    locked: OnceLock<Arc<dyn Vfs>>,
     spare: Mutex<Spare>,
     process: OwnProcess,
     /// The store's lock, which the store holds; empty while it opens the store, and if it only reads.
@@ -49,14 +52,22 @@ impl ReservedFiles {
     const ATTEMPTS_MAX: usize = 64;
 
     pub(crate) fn new(vfs: Arc<dyn Vfs>) -> Arc<Self> {
-        let (process, lock) = (OwnProcess::current(), OnceLock::new());
-        Arc::new(Self { vfs, spare: Mutex::default(), process, lock })
+        let (locked, lock) = (OnceLock::new(), OnceLock::new());
+        let (spare, process) = (Mutex::default(), OwnProcess::current());
+        Arc::new(Self { vfs, locked, spare, process, lock })
     }
 
-    /// Checks this lock before each change from now on, as long as the lock is held.
-    pub(crate) fn check_before_changes(&self, lock: &Arc<dyn Lock>) {
+    /// Keeps to the locked directory from now on, and checks the lock before each change, as long as it is held.
+    pub(crate) fn keep_to(&self, lock: &Arc<dyn Lock>) {
         let is_first = self.lock.set(Arc::downgrade(lock)).is_ok();
         assert!(is_first, "a store takes its lock once");
+        if let Some(locked) = self.vfs.within(&**lock) {
+            self.locked.get_or_init(|| locked);
+        }
+    }
+
+    fn vfs(&self) -> &dyn Vfs {
+        &**self.locked.get().unwrap_or(&self.vfs)
     }
 
     /// Returns an error if this process must not change files of the store, or not any more.
@@ -82,7 +93,7 @@ impl ReservedFiles {
     fn fill_spare(&self) {
         let mut spare = self.spare();
         while let Some(file) = spare.file.as_ref().filter(|_| spare.held.len() < Spare::COUNT) {
-            let Ok(descriptor) = self.vfs.open(file) else { break };
+            let Ok(descriptor) = self.vfs().open(file) else { break };
             spare.held.push(descriptor);
         }
     }
@@ -95,7 +106,7 @@ impl ReservedFiles {
     fn call<T>(&self, call: impl Fn(&dyn Vfs) -> io::Result<T>) -> io::Result<T> {
         let mut attempts = 1_usize;
         loop {
-            let result = call(&*self.vfs);
+            let result = call(self.vfs());
             let lacks_one = result.as_ref().is_err_and(is_without_descriptor);
             let may_repeat = lacks_one && attempts < Self::ATTEMPTS_MAX;
             if may_repeat && (close_some_files() || self.spare().held.pop().is_some()) {
@@ -145,17 +156,17 @@ impl Vfs for ReservedFiles {
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         self.check_lock()?;
-        self.vfs.rename(from, to)
+        self.vfs().rename(from, to)
     }
 
     fn hard_link(&self, original: &Path, link: &Path) -> io::Result<()> {
         self.check_lock()?;
-        self.vfs.hard_link(original, link)
+        self.vfs().hard_link(original, link)
     }
 
     fn unlink(&self, path: &Path) -> io::Result<()> {
         self.check_lock()?;
-        self.vfs.unlink(path)
+        self.vfs().unlink(path)
     }
 
     fn list(&self, directory: &Path) -> io::Result<Vec<Entry>> {
@@ -164,12 +175,12 @@ impl Vfs for ReservedFiles {
 
     fn create_directory(&self, path: &Path) -> io::Result<()> {
         self.check_lock()?;
-        self.vfs.create_directory(path)
+        self.vfs().create_directory(path)
     }
 
     fn remove_directory(&self, path: &Path) -> io::Result<()> {
         self.check_lock()?;
-        self.vfs.remove_directory(path)
+        self.vfs().remove_directory(path)
     }
 
     fn sync_directory(&self, path: &Path) -> io::Result<()> {
@@ -181,7 +192,7 @@ impl Vfs for ReservedFiles {
     }
 
     fn len(&self, path: &Path) -> io::Result<u64> {
-        self.vfs.len(path)
+        self.vfs().len(path)
     }
 }
 

@@ -87,7 +87,7 @@ impl<'s> RegionFiles<'s> {
             let shown = escape(family);
             Error::invalid(format!("family \"{shown}\" cannot be a directory: it is not UTF-8"))
         })?;
-        Self::create_in(Arc::new(RealFiles), out, family, splits, options)
+        Self::create_in(Arc::new(RealFiles::default()), out, family, splits, options)
     }
 
     /// Does the same for a family whose name was checked.

@@ -39,7 +39,7 @@ fn write_segment(
     previous: PreviousSegment,
     first: u64,
 ) -> (Vec<Vec<Cell>>, Vec<u64>, PreviousSegment) {
-    let created = SegmentWriter::create(&RealFiles, directory, STORE, number, previous);
+    let created = SegmentWriter::create(&RealFiles::default(), directory, STORE, number, previous);
     let mut segment = created.unwrap();
     let batches = vec![
         vec![cell(first, "a", b"1")],
@@ -87,9 +87,9 @@ fn read_back_of(directory: &Path, store: u64) -> Result<Recovered> {
         end: FIRST.next(),
         segment_len_max: 1 << 20,
     };
-    let recovered = recover(&RealFiles, &log, |id| (id == 3).then_some(&b"f"[..]))?;
-    recovered.truncate_and_sync(&RealFiles, directory)?;
-    remove_empty_segments(&RealFiles, directory, &recovered.empty_segments)?;
+    let recovered = recover(&RealFiles::default(), &log, |id| (id == 3).then_some(&b"f"[..]))?;
+    recovered.truncate_and_sync(&RealFiles::default(), directory)?;
+    remove_empty_segments(&RealFiles::default(), directory, &recovered.empty_segments)?;
     Ok(recovered)
 }
 
@@ -204,7 +204,7 @@ fn a_missing_required_segment_is_an_error_at_any_position() {
             end,
             segment_len_max: 1 << 20,
         };
-        recover(&RealFiles, &log, |_| Some(&b"f"[..]))
+        recover(&RealFiles::default(), &log, |_| Some(&b"f"[..]))
     };
     let (second, third) = (FIRST.next(), FIRST.next().next());
     // There may be more segments than the manifest requires, but not fewer.
@@ -228,7 +228,8 @@ fn empty_segments_are_reported_at_the_end_and_kept_in_between() {
     let (_, _, mut previous) = write_first(directory.path());
     let mut number = FIRST.next();
     let empty = |number, previous| {
-        let made = SegmentWriter::create(&RealFiles, directory.path(), STORE, number, previous);
+        let made =
+            SegmentWriter::create(&RealFiles::default(), directory.path(), STORE, number, previous);
         made.unwrap().as_previous()
     };
     for _ in 0..2 {
@@ -305,7 +306,8 @@ fn an_unsynced_lost_sector_ends_the_log_and_a_synced_one_is_an_error() {
         let directory = tempfile::tempdir().unwrap();
         let none = PreviousSegment::default();
         let mut segment =
-            SegmentWriter::create(&RealFiles, directory.path(), STORE, FIRST, none).unwrap();
+            SegmentWriter::create(&RealFiles::default(), directory.path(), STORE, FIRST, none)
+                .unwrap();
         let value = [b'v'; 700];
         for sequence in 1..=4 {
             let cell = cell(sequence, "r", &value);
@@ -338,7 +340,8 @@ fn an_unsynced_lost_sector_ends_the_log_and_a_synced_one_is_an_error() {
 fn the_search_for_records_after_damage_is_bounded() {
     let directory = tempfile::tempdir().unwrap();
     let none = PreviousSegment::default();
-    let made = SegmentWriter::create(&RealFiles, directory.path(), STORE, FIRST, none).unwrap();
+    let made =
+        SegmentWriter::create(&RealFiles::default(), directory.path(), STORE, FIRST, none).unwrap();
     let mut bytes = fs::read(FIRST.path(directory.path())).unwrap();
     let id = made.header().segment.to_be_bytes();
     for _ in 0..32_000 {
@@ -355,9 +358,9 @@ fn the_search_for_records_after_damage_is_bounded() {
 fn sequence_ids_never_descend_and_one_segment_is_open_at_a_time() {
     let directory = tempfile::tempdir().unwrap();
     let mut tail = LogTail::new(STORE, FIRST, PreviousSegment::default());
-    tail.begin(&RealFiles, directory.path()).unwrap();
+    tail.begin(&RealFiles::default(), directory.path()).unwrap();
     let mut again = AssertUnwindSafe(&mut tail);
-    let begun = catch_unwind(move || again.begin(&RealFiles, directory.path()).is_ok());
+    let begun = catch_unwind(move || again.begin(&RealFiles::default(), directory.path()).is_ok());
     assert!(begun.is_err(), "a segment is open");
     let times = RowTimes::new(Timestamp::new(0), std::iter::empty());
     let mut writer = LogWriter::new(tail, SequenceId::new(7), times, 1000);
@@ -372,8 +375,8 @@ fn the_last_segment_number_has_no_successor() {
     assert_eq!(SegmentNumber::from_name(&SegmentNumber::END.to_string()), None);
     let last = SegmentNumber(u64::MAX - 1);
     let mut tail = LogTail::new(STORE, last, PreviousSegment::default());
-    tail.begin(&RealFiles, directory.path()).unwrap();
+    tail.begin(&RealFiles::default(), directory.path()).unwrap();
     tail.close().unwrap();
-    let refused = tail.begin(&RealFiles, directory.path()).unwrap_err();
+    let refused = tail.begin(&RealFiles::default(), directory.path()).unwrap_err();
     assert!(matches!(refused, Error::Invalid { .. }), "{refused}");
 }
