@@ -355,7 +355,7 @@ fn run_sequences(sequences: u64) {
 
 #[test]
 fn only_the_opened_store_changes_and_nothing_acknowledged_is_lost() {
-    run_sequences(4);
+    run_sequences(10);
 }
 
 /// The steps and the writer are real processes, so no two runs are the same.
