@@ -3,10 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::io;
-use std::sync::Arc;
 
-use crate::BlockOffset;
-use crate::counts::show_count;
+use cells::{BlockOffset, FileName, show_count};
 
 /// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -91,6 +89,21 @@ pub enum Error {
         /// The invariant and the state that violates it.
         what: String,
     },
+}
+
+#[cfg(feature = "ndjson")]
+impl From<cells::ndjson::Error> for Error {
+    fn from(error: cells::ndjson::Error) -> Self {
+        use cells::ndjson::Error as LineError;
+        match error {
+            LineError::Io { file, line, source } => {
+                Self::Io { file, action: format!("read line {line}").into(), source }
+            }
+            LineError::Invalid { file, line, what } => {
+                Self::Invalid { file, what: format!("line {line}: {what}") }
+            }
+        }
+    }
 }
 
 /// A place where the bytes of a file contradict the format.
@@ -244,22 +257,5 @@ impl BlockType {
 impl fmt::Display for BlockType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
-    }
-}
-
-/// The name of a file in error messages. Cheap to clone.
-#[derive(Clone, Debug, Eq, Hash, PartialEq)]
-pub struct FileName(Arc<str>);
-
-impl FileName {
-    /// Creates a name for use in error messages.
-    pub fn new(name: impl Into<Arc<str>>) -> Self {
-        Self(name.into())
-    }
-}
-
-impl fmt::Display for FileName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }

@@ -165,48 +165,31 @@
 mod block;
 mod buffers;
 mod cache;
-mod cell;
 mod checksum;
 mod compression;
-mod counts;
-mod decimal;
 mod encoding;
 mod error;
-mod family_name;
 mod file;
 mod half;
 mod input;
-mod key;
 mod limits;
 mod lookup;
-#[cfg(feature = "ndjson")]
-pub mod ndjson;
-mod order;
 mod own_process;
 mod probe;
 mod reader;
-mod row_head;
 mod row_heads;
-mod rows_between;
 mod scan;
 mod source;
-mod text;
-mod time_text;
 mod trace;
-mod units;
-mod value_type;
 mod verify;
 mod write;
 
 pub use block::{BlockHeader, BloomType};
 pub use cache::{BlockCache, CacheStats};
-pub use cell::{Cell, CellRef};
 pub use checksum::ChecksumType;
 pub use compression::{Compression, ZstdFraming};
-pub use decimal::DecimalType;
 pub use encoding::DataBlockEncoding;
-pub use error::{BlockType, Damage, Error, FileName, Result};
-pub use family_name::{InvalidFamilyName, check_family_name};
+pub use error::{BlockType, Damage, Error, Result};
 pub use file::contents::{BlockContents, BlockFirstKey};
 pub use file::file_info::{FileInfo, FileInfoValue, TimeRange};
 pub use file::filters::chunked_bloom::BloomSummary;
@@ -216,26 +199,26 @@ pub use file::options::{Caching, FilterUse, ReaderOptions};
 pub use file::parts::{FileBlocks, FileFilters, FileIndex};
 pub use file::trailer::Trailer;
 pub use half::{Half, Reference};
-pub use key::{CellType, KeyRef};
 pub use limits::Limits;
 pub use lookup::FileFate;
-pub use order::Comparator;
 pub use probe::RowProbe;
 pub use reader::Reader;
-pub use rows_between::{RowsBetween, prefix_end};
 pub use scan::scanner::Scanner;
 pub use source::{FileSource, ReadAt};
-pub use text::{error_line, escape, parse_hex, quoted, shorten, unescape};
-pub use time_text::parse_time;
 pub use trace::{BlockKind, BlockSource, ReadCounters, ReadTrace};
-pub use units::{BlockOffset, SequenceId, Timestamp};
-pub use value_type::{TypedValue, ValueType};
 pub use verify::{LostRange, LostRows, PROBLEMS_MAX, Verification, salvage, verify};
 pub use write::{
     FileInfoChange, FileSummary, FilterOptions, HBaseVersion, InvalidOptions, Writer,
     WriterOptions, rebuild_filter,
 };
 
+#[cfg(feature = "ndjson")]
+pub use cells::ndjson;
+pub use cells::{
+    BlockOffset, Cell, CellRef, CellType, Comparator, DecimalType, FileName, InvalidFamilyName,
+    KeyRef, RowsBetween, SequenceId, Timestamp, TypedValue, ValueType, check_family_name,
+    error_line, escape, parse_hex, parse_time, prefix_end, quoted, shorten, unescape,
+};
 pub use filter::bloom::hbase::HashType;
 
 /// Lookups of rows in many files, for stores; open files; times and counts as text; no promise of stability.
@@ -246,16 +229,15 @@ pub use filter::bloom::hbase::HashType;
 /// public for storage engines above HFiles, such as the crate `store`. The functions that return text are for
 /// programs that print what they read. The items may change in any release.
 pub mod engine {
+    pub use cells::{RowHead, date_text, row_head, show_count, show_number, time_text};
+
     pub use crate::cache::Reservation;
-    pub use crate::counts::{show_count, show_number};
     pub use crate::lookup::{
         BATCH_MAX, LookupFile, LookupFiles, LookupObserver, MapAnswer, RowInFile, RowLookup,
         begin_together,
     };
     pub use crate::own_process::OwnProcess;
-    pub use crate::row_head::{RowHead, row_head};
     pub use crate::source::{OpenFilesLimit, PooledFile, close_some_files, raise_descriptors_max};
-    pub use crate::time_text::{date_text, time_text};
 }
 
 /// The examples of the README, as doctests.

@@ -6,8 +6,8 @@ use std::cell::OnceCell;
 use filter::bloom::hbase::{HashPair, HashType};
 use filter::{KeyHash, Seed};
 
-use crate::row_head::{RowHead, row_head};
 use crate::{KeyRef, Timestamp};
+use cells::{RowHead, row_head};
 
 /// A row to look up. Caches the hashes that filters need, across all files.
 ///

@@ -7,7 +7,7 @@ use filter::{Seed, Sizing};
 use sstable::{BloomType, FilterOptions, InvalidOptions, WriterOptions};
 
 use crate::error::{Error, Result};
-use crate::options::{FamilyOptions, KeepDeletedCells};
+use crate::options::FamilyOptions;
 
 impl FamilyOptions {
     /// Returns all settings as names and values, as the HBase shell's `describe` prints them.
@@ -122,23 +122,6 @@ impl fmt::Display for FamilyOptions {
     }
 }
 
-impl KeepDeletedCells {
-    /// Returns HBase's name: `FALSE`, `TRUE` or `TTL`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::False => "FALSE",
-            Self::True => "TRUE",
-            Self::Ttl => "TTL",
-        }
-    }
-}
-
-impl fmt::Display for KeepDeletedCells {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
 fn ttl_text(ttl: Option<Duration>) -> String {
     match ttl {
         None => "FOREVER".to_owned(),
@@ -149,6 +132,7 @@ fn ttl_text(ttl: Option<Duration>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use cells::KeepDeletedCells;
     use filter::FilterKind;
     use sstable::Compression;
 

@@ -167,7 +167,6 @@
 //! ```
 
 mod checksum;
-mod clock;
 mod error;
 mod family_settings;
 mod files;
@@ -188,7 +187,6 @@ mod telemetry;
 pub mod vfs;
 mod write;
 
-pub use clock::Clock;
 pub use error::{Error, Result};
 pub use files::manifest::FILE_ID_KEY;
 pub use files::new_files::region_files::{RegionFile, RegionFiles};
@@ -199,11 +197,9 @@ pub use maintenance::compaction::progress::{CompactionPhase, CompactionProgress}
 pub use maintenance::export::Export;
 pub use maintenance::import::ImportOptions;
 pub use map_mode::MapMode;
-pub use options::{CompactionOptions, Durability, FamilyOptions, KeepDeletedCells, StoreOptions};
+pub use options::{CompactionOptions, Durability, FamilyOptions, StoreOptions};
 pub use read::explain::{Explanation, FamilyExplanation, FileExplanation, FileFate};
-pub use read::merge;
 pub use read::query::{Get, Scan};
-pub use read::rules;
 pub use read::scan::ScanCells;
 pub use read::snapshot::Snapshot;
 pub use stats::{FamilyStats, FilterProblem, MapStats, SnapshotStats, Stats};
@@ -211,6 +207,7 @@ pub use store::{CheckedFile, CompactionKind, KeyValue, Keys, Pairs, Store};
 pub use write::mutation::{Delete, Put, WriteBatch};
 pub use write::read_modify_write::{Append, CheckAndMutate, CompareOperator, Increment};
 
+pub use cells::{Clock, KeepDeletedCells};
 pub use sstable::{Cell, CellRef, CellType, ReadTrace, SequenceId, Timestamp};
 
 /// The examples of the README, as doctests.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use crate::file::filters::file_filter::FileFilter;
 use crate::file::open_file::OpenFile;
-use crate::row_head::{RowHead, row_head};
 use crate::{Comparator, RowProbe, Timestamp};
+use cells::{RowHead, row_head};
 
 /// A file of a lookup list.
 ///

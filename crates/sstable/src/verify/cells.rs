@@ -2,7 +2,6 @@
 
 use filter::Seed;
 
-use crate::counts::{show_count, show_number};
 use crate::file::file_info::LongestCell;
 use crate::file::filters::chunked_bloom::ChunkedBloom;
 use crate::file::open_file::OpenFile;
@@ -10,6 +9,7 @@ use crate::{
     BlockType, BloomType, CellRef, CellType, FileInfo, FilterAnswer, KeyRef, ReadTrace, RowProbe,
     SequenceId, TimeRange, Timestamp,
 };
+use cells::{show_count, show_number};
 
 /// The counters and extremes of the cells checked so far.
 #[derive(Default)]

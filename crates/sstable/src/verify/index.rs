@@ -12,9 +12,9 @@ use crate::block::data::DataBlock;
 use crate::block::index::BlockHandle;
 use crate::block::index_block::IndexBlock;
 use crate::buffers::Buffers;
-use crate::counts::{show_count, show_number};
 use crate::file::read_context::ReadContext;
 use crate::{BlockOffset, BlockType, Damage, KeyRef, ReadTrace, Result};
+use cells::{show_count, show_number};
 
 /// The state of a traversal of the index.
 struct IndexTraversal {

@@ -15,7 +15,7 @@ use filter::{ErrorRate, Seed};
 use sstable::SequenceId;
 
 use super::manifest::{FileEntry, Manifest};
-use crate::clock::Clock;
+use cells::Clock;
 use crate::error::{Error, Result};
 use crate::files::names::segment_number::SegmentNumber;
 use crate::files::version::file_opener::FileOpener;

@@ -16,7 +16,6 @@ use crate::error::Result;
 use crate::files::catalog::Catalog;
 use crate::files::version::store_file::StoreFile;
 use crate::files::version::store_version::FamilyVersion;
-use crate::read::rules::oldest_unexpired;
 
 impl Maintenance {
     /// Time until expired files are looked for again, at least.
@@ -62,7 +61,7 @@ pub(super) fn expired_files<'v>(
     version: &'v FamilyVersion,
 ) -> impl Iterator<Item = &'v Arc<StoreFile>> {
     let options = &version.family.options;
-    let oldest_unexpired = oldest_unexpired(options, || catalog.clock.now_for_expiry());
+    let oldest_unexpired = options.retention().oldest_unexpired(|| catalog.clock.now_for_expiry());
     let has_expired = move |file: &&Arc<StoreFile>| file.newest() < oldest_unexpired;
     version.files.by_sequence().filter(has_expired).filter(|_| options.min_versions == 0)
 }

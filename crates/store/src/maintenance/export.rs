@@ -19,7 +19,7 @@ use crate::files::version::store_version::FamilyVersion;
 use crate::maintenance::filters::filter_of_leaving;
 use crate::process::check_process;
 use crate::read::get::ReadView;
-use crate::read::rules::{Rules, Verdict};
+use cells::rules::{Rules, Verdict};
 use crate::read::sources::{CellSource, MemstoreCursor, StoreMerge};
 
 /// The result of an export.
@@ -63,7 +63,7 @@ fn export_family(
         stored.map(|file| CellSource::File(Box::new(FileCursor::new(file, Caching::Bypass)))),
     );
     let mut cells = StoreMerge::new(sources, KeyRef::before_row(b""))?;
-    let mut rules = Rules::for_rewrite(&family.family.options, view.now());
+    let mut rules = Rules::for_rewrite(&family.family.options.retention(), view.now());
     let mut last = None::<sstable::Cell>;
     while let Some(cell) = cells.cell() {
         // The same marker from two sources: without sequence ids the two are equal.

@@ -35,7 +35,7 @@ use crate::files::version::store_version::{Family, FamilyVersion, StoreVersion};
 use crate::maintenance::family_map::NewRows;
 use crate::maintenance::filters::filter_of_new;
 use crate::memstore::Memstore;
-use crate::read::rules::{Rules, Verdict};
+use cells::rules::{Rules, Verdict};
 use crate::read::sources::{CellSource, MemstoreCursor, StoreMerge};
 use crate::telemetry::{Work, WorkSpan};
 use crate::write::log::{Log, LogWriter};
@@ -208,7 +208,7 @@ fn write_memstores(
         filter: filter_of_new(family, &existing, || count_rows(merged()?))?,
     };
     let mut cells = merged()?;
-    let mut rules = Rules::for_rewrite(&family.options, catalog.clock.now_for_expiry());
+    let mut rules = Rules::for_rewrite(&family.options.retention(), catalog.clock.now_for_expiry());
     let mut file = NewFile::create(catalog, family, purpose)?;
     let mut rows = NewRows::of_flush(catalog, version, || count_rows(merged()?))?;
     while let Some(cell) = cells.cell() {

@@ -2,23 +2,11 @@
 
 use std::time::Duration;
 
+use cells::{KeepDeletedCells, Retention};
 use filter::{FilterKind, Sizing};
 use sstable::{BloomType, Compression, DataBlockEncoding};
 
 use crate::map_mode::MapMode;
-
-/// Whether deleted cells are kept. The variants are named as in HBase.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
-pub enum KeepDeletedCells {
-    /// Compactions drop deleted cells.
-    #[default]
-    False,
-    /// Deleted cells are kept within the limits of versions and TTL. Reads whose time range ends
-    /// before the marker show them.
-    True,
-    /// As `True`, until the marker itself is older than the TTL.
-    Ttl,
-}
 
 /// Options of a family, which are stored in the manifest. The defaults are HBase's.
 ///
@@ -78,6 +66,12 @@ impl Default for FamilyOptions {
 }
 
 impl FamilyOptions {
+    /// Returns the settings that decide which cells are kept and shown.
+    pub const fn retention(&self) -> Retention {
+        let Self { versions, min_versions, ttl, keep_deleted_cells, .. } = *self;
+        Retention { versions, min_versions, ttl, keep_deleted_cells }
+    }
+
     /// Sets the type of HBase's Bloom filter in each file. Default: `ROW`.
     pub const fn bloom_type(mut self, bloom_type: BloomType) -> Self {
         self.bloom_type = bloom_type;

@@ -11,5 +11,5 @@ mod store_options;
 pub use compaction_options::CompactionOptions;
 pub(crate) use compaction_options::OffPeak;
 pub use durability::Durability;
-pub use family_options::{FamilyOptions, KeepDeletedCells};
+pub use family_options::FamilyOptions;
 pub use store_options::StoreOptions;

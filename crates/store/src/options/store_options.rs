@@ -6,7 +6,7 @@ use std::time::Duration;
 use filter::ErrorRate;
 use sstable::{BloomType, WriterOptions};
 
-use crate::clock::Clock;
+use cells::Clock;
 use crate::error::{Error, Result};
 use crate::vfs::{RealFiles, Vfs};
 

@@ -21,9 +21,10 @@ use crate::files::version::store_version::{FamilyVersion, StoreVersion};
 use crate::memstore::Memstore;
 use crate::process::{OwnProcess, check_process};
 use crate::read::explain::{Explanation, GetObserver, Recorder, Traced};
-use crate::read::query::{Columns, Get, QueryTimes, View};
+use cells::view::{Columns, QueryTimes, View};
+use crate::read::query::Get;
 use crate::read::row_merge::{RowMerge, ShownCell};
-use crate::read::rules::{Rules, oldest_unexpired, shows_only_put};
+use cells::rules::{Rules, shows_only_put};
 use crate::read::sources::MemstoreCursor;
 
 /// A consistent view of the store at one moment.
@@ -272,7 +273,7 @@ impl<'a> RowRead<'a> {
         }
         let options = &self.family.family.options;
         let unexpired = match options.min_versions {
-            0 => oldest_unexpired(options, || self.read_view.now()),
+            0 => options.retention().oldest_unexpired(|| self.read_view.now()),
             _ => Timestamp::OLDEST,
         };
         let times = self.view.time_range;
@@ -390,7 +391,7 @@ impl<'a> RowRead<'a> {
     fn merge(&self) -> RowMerge<'a> {
         let (columns, files) = (Cow::Borrowed(self.columns), self.family.files.by_time());
         let options = &self.family.family.options;
-        let rules = Rules::for_read(options, self.view, columns, self.read_view.now());
+        let rules = Rules::for_read(&options.retention(), self.view, columns, self.read_view.now());
         RowMerge::new(self.lookup.probe().row(), self.columns, files, rules)
     }
 
@@ -444,7 +445,7 @@ impl<'a> RowRead<'a> {
         self.versions_wanted() == 1
             && options.min_versions == 0
             && self.columns.single() == Some(cell.qualifier)
-            && shows_only_put(options, self.view, cell)
+            && shows_only_put(&options.retention(), self.view, cell)
     }
 
     /// Returns the number of versions of each column after which older cells do not matter.

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use crate::rules::{Rules, Verdict, View};
+use cells::rules::{Rules, Verdict};
+use cells::view::View;
 use crate::{
     Append, CellRef, CellType, Clock, Delete, Durability, Explanation, FamilyOptions, Get,
     Increment, KeepDeletedCells, Put, Scan, Snapshot, Store, StoreOptions, Timestamp, WriteBatch,
@@ -554,7 +555,7 @@ proptest! {
                     get = get.time_range(min, max);
                     scan = scan.time_range(min, max);
                 }
-                let mut rules = Rules::new(&family, &view, now);
+                let mut rules = Rules::new(&family.retention(), &view, now);
                 for column in columns {
                     rules = rules.column(column);
                     get = get.column("f", column);
@@ -569,7 +570,7 @@ proptest! {
                 prop_assert_eq!(&scanned(scan.clone()), &expected, "a scan for {:?}", get);
                 let reverse = scan.clone().reverse(true).start("row").stop("ro");
                 prop_assert_eq!(&scanned(reverse), &expected, "a reverse scan for {:?}", get);
-                let mut raw_rules = Rules::new(&family, &view.raw(true), now);
+                let mut raw_rules = Rules::new(&family.retention(), &view.raw(true), now);
                 for column in columns {
                     raw_rules = raw_rules.column(column);
                 }

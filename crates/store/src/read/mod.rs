@@ -6,17 +6,11 @@
 //!                                                         └ scan: cell_filter
 //! ```
 
-pub(crate) mod backward;
-pub(crate) mod cell_filter;
-mod delete_tracker;
 pub(crate) mod explain;
 pub(crate) mod get;
-pub mod merge;
 pub(crate) mod query;
 pub(crate) mod row_merge;
-pub mod rules;
 pub(crate) mod scan;
-mod seeks;
 pub(crate) mod snapshot;
 pub(crate) mod sources;
 

@@ -2,18 +2,10 @@
 
 use std::sync::Arc;
 
-use smallvec::{SmallVec, smallvec};
+use cells::cell_filter::CellCondition;
+use cells::view::{NamedColumns, QueryTimes, ShortBytes, View, short};
+use smallvec::SmallVec;
 use sstable::{CellRef, Timestamp};
-
-use crate::read::cell_filter::CellCondition;
-
-/// A row, family or qualifier of a query, inline if short: building a get should not allocate.
-type ShortBytes = SmallVec<[u8; 24]>;
-
-#[inline]
-fn short(bytes: &[u8]) -> ShortBytes {
-    SmallVec::from_slice(bytes)
-}
 
 /// A read of one row. By default it returns the newest version of each column.
 ///
@@ -42,142 +34,6 @@ pub(crate) struct FamilyQuery {
     pub(crate) columns: NamedColumns,
 }
 
-/// Which columns of a family are read: all, or a sorted list without duplicates.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub(crate) enum Columns {
-    #[default]
-    All,
-    Only(SmallVec<[ShortBytes; 1]>),
-}
-
-impl Columns {
-    /// Returns the column, if exactly one is listed.
-    pub(crate) fn single(&self) -> Option<&[u8]> {
-        match self {
-            Self::Only(columns) if columns.len() == 1 => Some(&columns[0]),
-            _ => None,
-        }
-    }
-
-    #[inline]
-    pub(crate) fn add(&mut self, qualifier: &[u8]) {
-        match self {
-            Self::All => *self = Self::Only(smallvec![short(qualifier)]),
-            Self::Only(columns) => {
-                if let Err(index) = columns.binary_search_by(|known| known[..].cmp(qualifier)) {
-                    columns.insert(index, short(qualifier));
-                }
-            }
-        }
-    }
-}
-
-/// The columns of a query, which may be named in any order.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct NamedColumns {
-    /// All columns after [`sort`](Self::sort).
-    pub(crate) sorted: Columns,
-    /// Columns that were named out of order: to insert each into a long list would take quadratic time.
-    later: Vec<ShortBytes>,
-}
-
-impl NamedColumns {
-    /// Maximum length of a list into which a column is inserted at once.
-    const INSERTED_MAX: usize = 64;
-
-    #[inline]
-    fn add(&mut self, qualifier: &[u8]) {
-        match &self.sorted {
-            Columns::Only(known)
-                if known.len() >= Self::INSERTED_MAX
-                    && known.last().is_some_and(|last| &last[..] > qualifier) =>
-            {
-                self.later.push(short(qualifier));
-            }
-            _ => self.sorted.add(qualifier),
-        }
-    }
-
-    /// Sorts the columns.
-    pub(crate) fn sort(&mut self) {
-        if let Columns::Only(columns) = &mut self.sorted
-            && !self.later.is_empty()
-        {
-            columns.append(&mut SmallVec::<[_; 1]>::from_vec(std::mem::take(&mut self.later)));
-            columns.sort();
-            columns.dedup();
-        }
-    }
-}
-
-/// Which versions a read shows, and whether it shows deleted cells.
-///
-/// By default a read shows the newest version of each column.
-#[derive(Clone, Copy, Debug)]
-#[must_use]
-pub struct View {
-    pub(crate) versions: u32,
-    pub(crate) time_range: QueryTimes,
-    pub(crate) raw: bool,
-}
-
-impl Default for View {
-    fn default() -> Self {
-        Self { versions: 1, time_range: QueryTimes::ALL, raw: false }
-    }
-}
-
-impl View {
-    /// Sets the maximum number of versions of each column, which the family's own maximum limits
-    /// too. Default: 1.
-    pub const fn versions(mut self, versions: u32) -> Self {
-        self.versions = versions;
-        self
-    }
-
-    /// Shows only versions whose timestamp is in `min..max`. Default: all.
-    pub const fn time_range(mut self, min: Timestamp, max: Timestamp) -> Self {
-        self.time_range = QueryTimes { min, max };
-        self
-    }
-
-    /// Shows all stored cells: delete markers, deleted cells and expired cells. Default: no.
-    pub const fn raw(mut self, raw: bool) -> Self {
-        self.raw = raw;
-        self
-    }
-}
-
-/// The timestamps `min..max`, or all of them: [`ALL`](Self::ALL).
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct QueryTimes {
-    pub(crate) min: Timestamp,
-    pub(crate) max: Timestamp,
-}
-
-impl QueryTimes {
-    /// HBase's `QueryTimes.allTime`, which also has negative timestamps and the greatest one. Cells with
-    /// such timestamps come from loaded files.
-    pub(crate) const ALL: Self = Self { min: Timestamp::new(0), max: Timestamp::LATEST };
-
-    /// Returns whether the range begins after `time`.
-    #[inline]
-    pub(crate) fn begins_after(self, time: Timestamp) -> bool {
-        time < self.min && self != Self::ALL
-    }
-
-    /// Returns whether the range ends at `time` or before.
-    #[inline]
-    pub(crate) fn ends_by(self, time: Timestamp) -> bool {
-        time >= self.max && self != Self::ALL
-    }
-
-    #[inline]
-    pub(crate) fn contains(self, time: Timestamp) -> bool {
-        !self.begins_after(time) && !self.ends_by(time)
-    }
-}
-
 impl Get {
     /// Creates a get of `row` that reads all families.
     #[inline]
@@ -197,7 +53,7 @@ impl Get {
     pub fn column(mut self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Self {
         let columns = &mut self.family_query(family.as_ref()).columns;
         columns.add(qualifier.as_ref());
-        let is_in_order = columns.later.is_empty();
+        let is_in_order = columns.is_sorted();
         self.is_sorted &= is_in_order;
         self
     }
@@ -383,45 +239,5 @@ impl Scan {
     pub const fn raw(mut self, raw: bool) -> Self {
         self.view.raw = raw;
         self
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn name(number: u16) -> [u8; 2] {
-        number.to_be_bytes()
-    }
-
-    fn named(numbers: impl IntoIterator<Item = u16>) -> Get {
-        numbers.into_iter().fold(Get::row("row"), |get, number| get.column("f", name(number)))
-    }
-
-    proptest! {
-        #[test]
-        fn columns_are_read_in_order_whatever_the_order_in_which_they_are_named(
-            numbers in prop::collection::vec(0..300_u16, 1..300),
-        ) {
-            let get = named(numbers.iter().copied()).sorted();
-            let mut scan = numbers.iter().fold(Scan::family("f"), |scan, number| scan.column(name(*number)));
-            scan.columns.sort();
-            let numbers: std::collections::BTreeSet<_> = numbers.into_iter().collect();
-            let expected = Columns::Only(numbers.into_iter().map(|number| short(&name(number))).collect());
-            prop_assert_eq!(&get.families[0].columns.sorted, &expected);
-            prop_assert_eq!(&scan.columns.sorted, &expected);
-        }
-    }
-
-    #[test]
-    fn no_column_is_inserted_into_a_long_list() {
-        let get = named((0..1000).rev());
-        let NamedColumns { sorted: Columns::Only(sorted), later } = &get.families[0].columns else {
-            panic!("columns are named")
-        };
-        assert_eq!((sorted.len(), later.len()), (NamedColumns::INSERTED_MAX, 1000 - sorted.len()));
-        assert!(!get.is_sorted && named(0..1000).is_sorted);
     }
 }

@@ -1,24 +1,24 @@
 //! Scans over the rows of a family.
 //!
 //! A scan merges all memstores and files and passes the cells through the rules. A reverse scan goes from
-//! row to row [backwards](super::backward), and reads each row forwards.
+//! row to row [backwards](RowsBackward), and reads each row forwards.
 
 use std::borrow::Cow;
-use std::mem;
 use std::sync::Arc;
 
+use cells::backward::RowsBackward;
+use cells::cell_filter::CellFilter;
+use cells::rules::{Rules, Verdict};
+use cells::shown::{Choice, Selection, ShownCells};
 use sstable::{Caching, Cell, CellRef, KeyRef, ReadTrace, prefix_end};
 
 use crate::error::Result;
 use crate::files::version::store_file::{FileCursor, StoreFile};
 use crate::files::version::store_version::Family;
 use crate::process::{OwnProcess, check_process};
-use crate::read::backward::RowsBackward;
-use crate::read::cell_filter::CellFilter;
 use crate::read::get::ReadView;
 use crate::read::query::Scan;
-use crate::read::rules::{Rules, Verdict};
-use crate::read::sources::{CellSource, MemstoreCursor, StoreMerge};
+use crate::read::sources::{CellSource, MemstoreCursor, StoreMerge, take_trace};
 
 /// The cells that a scan shows, in order. After an error the iterator ends.
 ///
@@ -29,27 +29,18 @@ use crate::read::sources::{CellSource, MemstoreCursor, StoreMerge};
 pub struct ScanCells {
     family: Arc<Family>,
     process: OwnProcess,
+    cells: ShownCells<'static, CellSource>,
+    selection: ScanSelection,
+}
+
+/// The part of a scan that the rules do not know.
+#[derive(Debug)]
+struct ScanSelection {
     scan: Scan,
-    rules: Rules<'static>,
     filter: CellFilter,
-    merge: StoreMerge,
-    state: ScanState,
     /// In a reverse scan: the rows of the merge.
     backward: Option<RowsBackward>,
     counter: RowCounter,
-}
-
-/// The state of the cell at the merge cursor.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum ScanState {
-    /// The rules were not asked yet.
-    Unjudged,
-    /// The cell is the next result.
-    Selected,
-    /// The cell was returned; the cursor must advance.
-    Returned,
-    /// The scan has ended.
-    Done,
 }
 
 /// The rows and cells returned so far, for the limits of a scan.
@@ -62,25 +53,18 @@ struct RowCounter {
     row_cells: u64,
 }
 
-/// Whether a cell is within the limits of a scan.
-enum Limit {
-    Within,
-    RowIsFull,
-    End,
-}
-
 impl ScanCells {
     pub(crate) fn new(view: &ReadView, mut scan: Scan) -> Result<Self> {
         let family = view.family(&scan.family)?;
         let process = view.process.clone();
         scan.columns.sort();
         let columns = Cow::Owned(scan.columns.sorted.clone());
-        let options = &family.family.options;
+        let retention = family.family.options.retention();
         let mut shown = scan.view;
         if !scan.conditions.is_empty() {
             shown.versions = u32::MAX; // The filter applies the maximum of the scan.
         }
-        let rules = Rules::for_read(options, &shown, columns, view.now());
+        let rules = Rules::for_read(&retention, &shown, columns, view.now());
         let filter = CellFilter::new(scan.conditions.clone(), scan.view.versions);
         let memstores = family.memstores();
         let mut sources: Vec<_> = memstores
@@ -116,17 +100,15 @@ impl ScanCells {
         }
         let family = Arc::clone(&family.family);
         family.reads.record(&trace, 0);
-        Ok(Self {
-            family,
-            process,
-            scan,
-            rules,
-            filter,
-            merge,
-            state: if is_empty { ScanState::Done } else { ScanState::Unjudged },
-            backward,
-            counter: RowCounter::default(),
-        })
+        let mut cells = ShownCells::new(merge, rules);
+        if backward.is_some() {
+            cells = cells.row_by_row();
+        }
+        if is_empty {
+            cells.end();
+        }
+        let selection = ScanSelection { scan, filter, backward, counter: RowCounter::default() };
+        Ok(Self { family, process, cells, selection })
     }
 
     /// Returns a reference to the next cell, or `None` at the end.
@@ -151,13 +133,8 @@ impl ScanCells {
     /// As for [`Store::get`](crate::Store::get).
     #[inline]
     pub fn next_ref(&mut self) -> Result<Option<CellRef<'_>>> {
-        if !self.select_next()? {
-            return Ok(None);
-        }
-        self.state = ScanState::Returned;
-        let cell = self.merge.cell();
-        debug_assert!(cell.is_some(), "{ON_SELECTED_CELL}");
-        Ok(cell)
+        check_process(&self.process)?;
+        self.cells.next(&mut self.selection)
     }
 
     /// Returns up to `limit` of the next cells, all of one row; empty at the end.
@@ -169,78 +146,54 @@ impl ScanCells {
     /// As for [`Store::get`](crate::Store::get).
     pub fn next_batch(&mut self, limit: usize) -> Result<Vec<Cell>> {
         let mut batch: Vec<Cell> = Vec::new();
-        while batch.len() < limit && self.select_next()? {
-            let cell = self.selected_cell();
-            if batch.first().is_some_and(|first| first.row() != cell.row) {
-                break;
-            }
+        check_process(&self.process)?;
+        while batch.len() < limit
+            && self.cells.select(&mut self.selection)?
+            && let Some(cell) = self.cells.selected()
+            && batch.first().is_none_or(|first| first.row() == cell.row)
+        {
             batch.push(cell.to_cell());
-            self.state = ScanState::Returned;
+            self.cells.take();
         }
         Ok(batch)
     }
+}
 
-    fn selected_cell(&self) -> CellRef<'_> {
-        self.merge.cell().expect(ON_SELECTED_CELL)
-    }
-
-    /// Advances to the next cell to show; returns whether there is one.
-    fn select_next(&mut self) -> Result<bool> {
-        check_process(&self.process)?;
-        if matches!(self.state, ScanState::Unjudged | ScanState::Returned) {
-            // If a step fails, the scan stays done.
-            if mem::replace(&mut self.state, ScanState::Done) == ScanState::Returned {
-                self.advance()?;
-            }
-            if self.find_shown()? {
-                self.state = ScanState::Selected;
-            }
-        }
-        Ok(self.state == ScanState::Selected)
-    }
-
-    /// Advances to the first cell to show at or after the cursor; returns whether there is one.
-    fn find_shown(&mut self) -> Result<bool> {
-        loop {
-            if let Some(backward) = &mut self.backward {
-                backward.go_to_row(&mut self.merge)?;
-            }
-            let Some(cell) = self.merge.cell() else { return Ok(false) };
-            if !self.scan.includes(cell.row) {
-                return Ok(false);
-            }
-            match self.rules.judge(&cell) {
-                Verdict::Include if !self.filter.accepts(&cell) => self.advance()?,
-                Verdict::Include => match self.counter.count(&self.scan, cell.row) {
-                    Limit::Within => return Ok(true),
-                    Limit::RowIsFull if self.backward.is_some() => self.merge.clear_position(),
-                    Limit::RowIsFull => {
-                        self.merge.seek(KeyRef::after_row(&self.counter.row))?;
-                    }
-                    Limit::End => return Ok(false),
-                },
-                verdict if self.merge.seek_past(&mut self.rules, verdict)? => {}
-                _ => self.advance()?,
-            }
+impl Selection<CellSource> for ScanSelection {
+    #[inline]
+    fn prepare(&mut self, merge: &mut StoreMerge, _: &mut Rules<'_>) -> Result<()> {
+        match &mut self.backward {
+            Some(backward) => backward.go_to_row(merge),
+            None => Ok(()),
         }
     }
 
-    fn advance(&mut self) -> Result<()> {
-        if self.backward.is_some() { self.merge.advance_in_row() } else { self.merge.advance() }
+    /// Returns whether the row of a cell is before the end of the range, in the direction of the scan.
+    fn includes(&self, cell: &CellRef<'_>) -> bool {
+        let Scan { stop, prefix, reverse, .. } = &self.scan;
+        let is_before = |stop: &[u8]| if *reverse { cell.row > stop } else { cell.row < stop };
+        stop.as_deref().is_none_or(is_before)
+            && prefix.as_deref().is_none_or(|prefix| cell.row.starts_with(prefix))
+    }
+
+    #[inline]
+    fn choose(&mut self, cell: &CellRef<'_>, verdict: Verdict, _: &Rules<'_>) -> Choice {
+        if verdict != Verdict::Include || !self.filter.accepts(cell) {
+            return Choice::Pass;
+        }
+        self.counter.count(&self.scan, cell.row)
     }
 }
 
-const ON_SELECTED_CELL: &str = "the merge cursor is on the selected cell";
-
 impl RowCounter {
-    /// Counts a cell and its row, unless it exceeds a limit.
-    fn count(&mut self, scan: &Scan, row: &[u8]) -> Limit {
+    /// Counts a cell and its row, and returns the cell, unless it exceeds a limit.
+    fn count(&mut self, scan: &Scan, row: &[u8]) -> Choice {
         if scan.rows_max.is_none() && scan.cells_per_row_max.is_none() {
-            return Limit::Within;
+            return Choice::Return;
         }
         if self.rows == 0 || self.row != row {
             if scan.rows_max == Some(self.rows) {
-                return Limit::End;
+                return Choice::End;
             }
             self.rows += 1;
             self.row_cells = 0;
@@ -248,10 +201,10 @@ impl RowCounter {
             self.row.extend_from_slice(row);
         }
         if scan.cells_per_row_max == Some(self.row_cells) {
-            return Limit::RowIsFull;
+            return Choice::EndRow;
         }
         self.row_cells += 1;
-        Limit::Within
+        Choice::Return
     }
 }
 
@@ -266,16 +219,7 @@ impl Iterator for ScanCells {
 
 impl Drop for ScanCells {
     fn drop(&mut self) {
-        self.family.reads.record(&self.merge.take_trace(), 0);
-    }
-}
-
-impl Scan {
-    /// Returns whether a row is before the end of the range, in the direction of the scan.
-    fn includes(&self, row: &[u8]) -> bool {
-        let is_before = |stop: &[u8]| if self.reverse { row > stop } else { row < stop };
-        self.stop.as_deref().is_none_or(is_before)
-            && self.prefix.as_deref().is_none_or(|prefix| row.starts_with(prefix))
+        self.family.reads.record(&take_trace(self.cells.sources_mut()), 0);
     }
 }
 

@@ -7,22 +7,20 @@ use sstable::{Cell, CellRef, KeyRef, ReadTrace, SequenceId};
 use crate::error::{Error, Result};
 use crate::files::version::store_file::FileCursor;
 use crate::memstore::{Memstore, SeekPosition};
-use crate::read::merge::{CellCursor, MergeCursor, RowCursor};
+use cells::merge::{CellCursor, MergeCursor, RowCursor};
 
 /// A cursor over the merged cells of memstores and files.
 pub(crate) type StoreMerge = MergeCursor<CellSource>;
 
-impl StoreMerge {
-    /// Returns the counters of the files since the last call, and resets them.
-    pub(crate) fn take_trace(&mut self) -> ReadTrace {
-        let mut sum = ReadTrace::default();
-        for source in self.sources_mut() {
-            if let CellSource::File(cursor) = source {
-                sum.add(&cursor.take_trace());
-            }
+/// Returns the counters of the files since the last call, and resets them.
+pub(crate) fn take_trace(sources: &mut [CellSource]) -> ReadTrace {
+    let mut sum = ReadTrace::default();
+    for source in sources {
+        if let CellSource::File(cursor) = source {
+            sum.add(&cursor.take_trace());
         }
-        sum
     }
+    sum
 }
 
 /// A source of cells: a memstore or a file.
@@ -66,6 +64,14 @@ impl CellCursor for CellSource {
         }
     }
 
+    #[inline]
+    fn is_at_row_end(&self) -> bool {
+        match self {
+            Self::Memory(cursor) => cursor.is_at_row_end(),
+            Self::File(cursor) => cursor.is_at_row_end(),
+        }
+    }
+
     fn advance(&mut self) -> Result<()> {
         match self {
             Self::Memory(cursor) => {
@@ -105,14 +111,6 @@ impl RowCursor for CellSource {
                 Ok(())
             }
             Self::File(cursor) => cursor.retreat_row(),
-        }
-    }
-
-    #[inline]
-    fn is_at_row_end(&self) -> bool {
-        match self {
-            Self::Memory(cursor) => cursor.is_at_row_end(),
-            Self::File(cursor) => cursor.is_at_row_end(),
         }
     }
 }

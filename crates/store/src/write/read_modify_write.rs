@@ -13,7 +13,8 @@ use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp};
 
 use crate::error::{Error, Result};
 use crate::read::get::ReadView;
-use crate::read::query::{Get, QueryTimes};
+use cells::view::QueryTimes;
+use crate::read::query::Get;
 use crate::write::accepted_batch::put_without_columns;
 use crate::write::mutation::{Delete, Put, WriteBatch};
 use crate::write::row_times::{RowTimes, after};

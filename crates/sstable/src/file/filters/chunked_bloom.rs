@@ -19,9 +19,9 @@ use super::lazy_block::{LazyFilterBlock, offset_before};
 use crate::block::bloom::{BloomBits, BloomChunk, BloomMeta};
 use crate::block::index::BlockHandle;
 use crate::file::block_reader::BlockReader;
-use crate::order::Comparator;
 use crate::row_heads::RowHeads;
 use crate::{BlockOffset, BlockType, BloomType, Damage, FileInfo, KeyRef, ReadTrace, RowProbe};
+use cells::Comparator;
 
 /// A Bloom filter in chunks, which are loaded at their first use.
 #[derive(Debug)]

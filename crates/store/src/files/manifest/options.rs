@@ -29,7 +29,8 @@ use super::bytes::{Invalid, read_flag, read_short_bytes, write_short_bytes};
 use crate::error::Result;
 use crate::files::names::sequence;
 use crate::map_mode::MapMode;
-use crate::options::{FamilyOptions, KeepDeletedCells};
+use crate::options::FamilyOptions;
+use cells::KeepDeletedCells;
 
 /// The flag of a family of keys and values.
 const KEY_VALUE: u8 = 8;

@@ -12,14 +12,15 @@ use std::sync::Arc;
 
 use sstable::{ReadCounters, Timestamp};
 
-use crate::clock::Clock;
+use cells::Clock;
 use crate::error::{Error, Result};
 use crate::files::family_map::coverage::Coverage;
 use crate::files::version::file_list::Files;
 use crate::files::version::store_file::StoreFile;
 use crate::files::version::write_failures::WriteFailures;
 use crate::memstore::Memstore;
-use crate::options::{FamilyOptions, KeepDeletedCells};
+use crate::options::FamilyOptions;
+use cells::KeepDeletedCells;
 use crate::stats::FamilyStats;
 
 /// All families of a version, sorted by name.

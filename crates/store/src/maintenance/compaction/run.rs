@@ -21,7 +21,7 @@ use crate::maintenance::expired::expired_files;
 use crate::maintenance::family_turns::FamilyTurn;
 use crate::maintenance::filters::{filter_of_new, row_count};
 use crate::options::CompactionOptions;
-use crate::read::rules::{Rules, Verdict};
+use cells::rules::{Rules, Verdict};
 use crate::read::sources::{CellSource, StoreMerge};
 use crate::telemetry::{Work, WorkSpan};
 
@@ -194,9 +194,9 @@ impl Maintenance {
         let mut cells = StoreMerge::new(sources, KeyRef::before_row(b""))?;
         let now = catalog.clock.now_for_expiry();
         let mut rules = if is_all {
-            Rules::for_major_compaction(&family.options, earliest_put(files), now)
+            Rules::for_major_compaction(&family.options.retention(), earliest_put(files), now)
         } else {
-            Rules::for_rewrite(&family.options, now)
+            Rules::for_rewrite(&family.options.retention(), now)
         };
         let mut merged = NewFile::create(catalog, family, purpose)?;
         let mut passed = 0_u64;

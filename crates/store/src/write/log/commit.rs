@@ -24,7 +24,7 @@ use sstable::{Cell, SequenceId, Timestamp};
 use super::log_tail::LogTail;
 use super::request::Request;
 use super::writer::LogWriter;
-use crate::clock::Clock;
+use cells::Clock;
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
 use crate::files::names::sequence;

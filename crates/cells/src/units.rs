@@ -21,7 +21,7 @@ impl BlockOffset {
 
 impl BlockOffset {
     /// Returns the offset `len` bytes later; saturates.
-    pub(crate) const fn plus(self, len: u64) -> Self {
+    pub const fn plus(self, len: u64) -> Self {
         Self(self.0.saturating_add(len))
     }
 }

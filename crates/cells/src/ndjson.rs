@@ -8,7 +8,7 @@
 //! either case and any order of the fields; an unknown field is an error. Empty lines are skipped.
 //!
 //! ```
-//! use sstable::{FileName, ndjson};
+//! use cells::{FileName, ndjson};
 //!
 //! let line = r#"{"row":"72","family":"66","qualifier":"","ts":5,"type":"Put","value":"76","seq":0}"#;
 //! let cells: Vec<_> =
@@ -32,8 +32,37 @@ use std::io::{self, BufRead, Write};
 
 use serde::Deserialize;
 
+use crate::cell::{Cell, CellRef};
+use crate::file_name::FileName;
+use crate::key::CellType;
 use crate::text::{parse_hex, quoted};
-use crate::{Cell, CellRef, CellType, Error, FileName, Result, SequenceId, Timestamp};
+use crate::units::{SequenceId, Timestamp};
+
+/// Why a line could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// An I/O error; a retry may help.
+    #[error("{file}: cannot read line {line}: {source}")]
+    Io {
+        /// The file.
+        file: FileName,
+        /// The number of the line, from 1.
+        line: u64,
+        /// The error of the operating system.
+        #[source]
+        source: io::Error,
+    },
+    /// The line is no cell.
+    #[error("{file}: line {line}: {what}")]
+    Invalid {
+        /// The file.
+        file: FileName,
+        /// The number of the line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        what: String,
+    },
+}
 
 /// Writes a cell as one line.
 ///
@@ -118,7 +147,7 @@ impl<R: BufRead> Reader<R> {
     /// # Errors
     ///
     /// If they cannot be read.
-    pub fn skip_to_line(&mut self, line: u64) -> Result<()> {
+    pub fn skip_to_line(&mut self, line: u64) -> Result<(), Error> {
         while self.line_number + 1 < line {
             self.line.clear();
             if self.read_line()? == 0 {
@@ -129,16 +158,16 @@ impl<R: BufRead> Reader<R> {
     }
 
     /// Appends the next line to `self.line`.
-    fn read_line(&mut self) -> Result<usize> {
+    fn read_line(&mut self) -> Result<usize, Error> {
         self.line_number += 1;
         self.input.read_until(b'\n', &mut self.line).map_err(|source| Error::Io {
             file: self.name.clone(),
-            action: format!("read line {}", self.line_number).into(),
+            line: self.line_number,
             source,
         })
     }
 
-    fn read_cell(&mut self) -> Result<Option<Cell>> {
+    fn read_cell(&mut self) -> Result<Option<Cell>, Error> {
         loop {
             self.line.clear();
             if self.read_line()? == 0 {
@@ -147,7 +176,8 @@ impl<R: BufRead> Reader<R> {
             if !self.line.trim_ascii().is_empty() {
                 return parse(&self.line).map(Some).map_err(|what| Error::Invalid {
                     file: self.name.clone(),
-                    what: format!("line {}: {what}", self.line_number),
+                    line: self.line_number,
+                    what,
                 });
             }
         }
@@ -155,7 +185,7 @@ impl<R: BufRead> Reader<R> {
 }
 
 impl<R: BufRead> Iterator for Reader<R> {
-    type Item = Result<Cell>;
+    type Item = Result<Cell, Error>;
 
     /// Returns the next cell; `None` after an error.
     fn next(&mut self) -> Option<Self::Item> {
@@ -251,7 +281,7 @@ mod tests {
         \"ts\":1700000000000,\"type\":\"Put\",\"value\":\"76\",\
         \"tags\":[{\"type\":65,\"value\":\"00ff\"},{\"type\":66,\"value\":\"\"}],\"seq\":7}\n";
 
-    fn read(text: &str) -> Vec<Result<Cell>> {
+    fn read(text: &str) -> Vec<Result<Cell, Error>> {
         Reader::new(text.as_bytes(), FileName::new("x.ndjson")).collect()
     }
 

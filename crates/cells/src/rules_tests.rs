@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::SequenceId;
+use crate::units::SequenceId;
 
 /// Returns the tag of a TTL.
 fn ttl_tag(millis: i64) -> Vec<u8> {
@@ -56,8 +56,8 @@ fn check(mut rules: Rules<'_>, cells: &str, expected: &str) {
 
 const NOW: Timestamp = Timestamp::new(100);
 
-fn family() -> FamilyOptions {
-    FamilyOptions::default().versions(9)
+fn family() -> Retention {
+    Retention::default().versions(9)
 }
 
 fn all() -> View {
@@ -68,11 +68,11 @@ fn range(min: i64, max: i64) -> View {
     all().time_range(Timestamp::new(min), Timestamp::new(max))
 }
 
-fn ttl(millis: u64) -> FamilyOptions {
+fn ttl(millis: u64) -> Retention {
     family().ttl(Some(Duration::from_millis(millis)))
 }
 
-fn read(family: &FamilyOptions, view: &View) -> Rules<'static> {
+fn read(family: &Retention, view: &View) -> Rules<'static> {
     Rules::new(family, view, NOW)
 }
 
@@ -83,8 +83,8 @@ fn a_cell_expires_after_the_ttl_of_its_family() {
     check(read(&ttl(10), &all().raw(true)), "q:91 q:90 q:89", "III");
     check(read(&family(), &all()), "q:1 q:0 q:-1", "III");
     check(Rules::for_rewrite(&ttl(10), NOW), "q:91 q:90 q:89", "II.");
-    assert_eq!(oldest_unexpired(&ttl(10), || NOW), Timestamp::new(90));
-    assert_eq!(oldest_unexpired(&family(), || NOW), Timestamp::OLDEST);
+    assert_eq!(ttl(10).oldest_unexpired(|| NOW), Timestamp::new(90));
+    assert_eq!(family().oldest_unexpired(|| NOW), Timestamp::OLDEST);
 }
 
 #[test]
@@ -142,10 +142,10 @@ fn a_file_can_contribute_up_to_the_edges_of_the_range_and_the_ttl() {
 #[test]
 fn as_many_versions_are_shown_as_the_read_and_the_family_allow() {
     for (kept, asked, expected) in [(1, 1, "I.."), (2, 9, "II."), (9, 2, "II."), (9, 9, "III")] {
-        let family = FamilyOptions::default().versions(kept);
+        let family = Retention::default().versions(kept);
         check(read(&family, &View::default().versions(asked)), "q:3 q:2 q:1", expected);
     }
-    check(read(&FamilyOptions::default(), &all().raw(true)), "q:3 q:2 q:1", "III");
+    check(read(&Retention::default(), &all().raw(true)), "q:3 q:2 q:1", "III");
     check(read(&family(), &View::default().versions(2).raw(true)), "q:3 q:2 q:1", "II.");
     check(read(&family(), &View::default().versions(0)), "q:3", ".");
     // Each column and each row counts its own versions.
@@ -237,7 +237,7 @@ fn markers_apply_by_the_time_range_and_keep_deleted_cells() {
 
 #[test]
 fn a_rewrite_keeps_markers_and_drops_what_they_hide() {
-    let rewrite = |family: &FamilyOptions| Rules::for_rewrite(family, NOW);
+    let rewrite = |family: &Retention| Rules::for_rewrite(family, NOW);
     check(rewrite(&family()), ":F5 a:7 a:C6 a:6 a:5 b:D6 b:6 b:5 c:6", "III..Is.I");
     check(rewrite(&family()), "b:D5 b:5 b:4", "IsI");
     // As in HBase, a marker after the last version is not judged.
@@ -254,7 +254,7 @@ fn a_rewrite_keeps_markers_and_drops_what_they_hide() {
 
 #[test]
 fn a_major_compaction_drops_markers_that_hide_nothing_any_more() {
-    let major = |family: &FamilyOptions, earliest| {
+    let major = |family: &Retention, earliest| {
         Rules::for_major_compaction(family, Timestamp::new(earliest), NOW)
     };
     check(major(&family(), 1), ":F5 a:7 a:C6 a:6 b:6 b:D5", "sIs.Is");
@@ -268,7 +268,7 @@ fn a_major_compaction_drops_markers_that_hide_nothing_any_more() {
 #[test]
 fn the_fast_path_shows_a_plain_put_of_the_range() {
     let put = CellRef::put(b"r", b"f", b"q", Timestamp::new(5), b"");
-    let shows = |family: &FamilyOptions, view: &View| shows_only_put(family, view, &put);
+    let shows = |family: &Retention, view: &View| shows_only_put(family, view, &put);
     assert!(shows(&family(), &View::default()) && shows(&family(), &range(5, 6)));
     assert!(!shows(&family(), &range(6, 9)) && !shows(&family(), &range(1, 5)));
     assert!(!shows(&ttl(10), &all()) && !shows(&family(), &View::default().versions(0)));

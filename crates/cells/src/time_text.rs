@@ -22,16 +22,17 @@
     )
 )]
 
-use crate::{Timestamp, quoted};
+use crate::text::quoted;
+use crate::units::Timestamp;
 
 const DAY_MILLIS: i64 = 86_400_000;
 
 /// Parses the timestamp of a cell: milliseconds since 1970, or ISO 8601.
 ///
 /// ```
-/// let time = sstable::parse_time(b"2023-11-14T22:13:20Z");
-/// assert_eq!(time, Ok(sstable::Timestamp::new(1_700_000_000_000)));
-/// assert_eq!(sstable::parse_time(b"1700000000000"), time);
+/// let time = cells::parse_time(b"2023-11-14T22:13:20Z");
+/// assert_eq!(time, Ok(cells::Timestamp::new(1_700_000_000_000)));
+/// assert_eq!(cells::parse_time(b"1700000000000"), time);
 /// ```
 ///
 /// # Errors
@@ -92,7 +93,7 @@ pub(crate) fn parse_iso(text: &[u8]) -> Option<IsoTime> {
 /// Years outside of 0 to 9999 have a sign and at least six digits, as the standard demands.
 ///
 /// ```
-/// assert_eq!(sstable::engine::time_text(1_700_000_000_123), "2023-11-14T22:13:20.123Z");
+/// assert_eq!(cells::time_text(1_700_000_000_123), "2023-11-14T22:13:20.123Z");
 /// ```
 pub fn time_text(millis: i64) -> String {
     let of_day = millis.rem_euclid(DAY_MILLIS);
@@ -105,7 +106,7 @@ pub fn time_text(millis: i64) -> String {
 /// Returns the date of a time in milliseconds since 1970 as ISO 8601, in UTC and the Gregorian calendar.
 ///
 /// ```
-/// assert_eq!(sstable::engine::date_text(1_700_000_000_123), "2023-11-14");
+/// assert_eq!(cells::date_text(1_700_000_000_123), "2023-11-14");
 /// ```
 pub fn date_text(millis: i64) -> String {
     // The inverse of `days_since_1970`.

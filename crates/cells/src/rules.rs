@@ -17,8 +17,9 @@
 //! calls [`Rules::judge`] for each.
 //!
 //! ```
-//! use store::rules::{Rules, Verdict, View};
-//! use store::{CellRef, CellType, FamilyOptions, SequenceId, Timestamp};
+//! use cells::rules::{Rules, Verdict};
+//! use cells::view::View;
+//! use cells::{CellRef, CellType, Retention, SequenceId, Timestamp};
 //!
 //! let cell = |time, cell_type, value| CellRef {
 //!     row: b"row1",
@@ -37,7 +38,7 @@
 //!     cell(20, CellType::DeleteColumn, b""),
 //!     cell(10, CellType::Put, b"A."),
 //! ];
-//! let family = FamilyOptions::default().versions(3);
+//! let family = Retention::default().versions(3);
 //! let now = Timestamp::new(50);
 //! let shown = |view: &View| -> Vec<&[u8]> {
 //!     let mut rules = Rules::new(&family, view, now);
@@ -54,15 +55,15 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
+use crate::cell::CellRef;
+use crate::key::{CellType, KeyRef};
+use crate::units::Timestamp;
 use smallvec::SmallVec;
-use sstable::{CellRef, CellType, KeyRef, Timestamp};
 
-use crate::options::{FamilyOptions, KeepDeletedCells};
-use crate::read::delete_tracker::{DeleteTracker, HiddenCells};
-use crate::read::query::{Columns, QueryTimes};
-use crate::read::seeks::PassedCells;
-
-pub use crate::read::query::View;
+use crate::delete_tracker::{DeleteTracker, HiddenCells};
+use crate::retention::{KeepDeletedCells, Retention};
+use crate::seeks::PassedCells;
+use crate::view::{Columns, QueryTimes, View};
 
 /// The type of the tag that holds the TTL of its cell: i64 BE, milliseconds.
 const TTL_TAG: u8 = 8;
@@ -125,7 +126,7 @@ pub struct Rules<'c> {
 
 impl Rules<'_> {
     /// Creates the rules for a read of all columns at the time `now`.
-    pub fn new(family: &FamilyOptions, view: &View, now: Timestamp) -> Self {
+    pub fn new(family: &Retention, view: &View, now: Timestamp) -> Self {
         Self::for_read(family, view, Cow::Owned(Columns::All), now)
     }
 
@@ -146,8 +147,8 @@ impl Rules<'_> {
 
 impl<'c> Rules<'c> {
     /// Creates the rules for a read of some columns at the time `now`.
-    pub(crate) fn for_read(
-        family: &FamilyOptions,
+    pub fn for_read(
+        family: &Retention,
         view: &View,
         columns: Cow<'c, Columns>,
         now: Timestamp,
@@ -166,20 +167,20 @@ impl<'c> Rules<'c> {
     }
 
     /// Creates the rules for a flush or a minor compaction.
-    pub(crate) fn for_rewrite(family: &FamilyOptions, now: Timestamp) -> Self {
+    pub fn for_rewrite(family: &Retention, now: Timestamp) -> Self {
         Self::with_purpose(family, Purpose::Rewrite, now)
     }
 
     /// Creates the rules for a major compaction of files whose puts are not before `earliest_put`.
-    pub(crate) fn for_major_compaction(
-        family: &FamilyOptions,
+    pub fn for_major_compaction(
+        family: &Retention,
         earliest_put: Timestamp,
         now: Timestamp,
     ) -> Self {
         Self { earliest_put, ..Self::with_purpose(family, Purpose::MajorCompaction, now) }
     }
 
-    fn with_purpose(family: &FamilyOptions, purpose: Purpose, now: Timestamp) -> Self {
+    fn with_purpose(family: &Retention, purpose: Purpose, now: Timestamp) -> Self {
         Self {
             purpose,
             versions: family.versions,
@@ -188,7 +189,7 @@ impl<'c> Rules<'c> {
             time_range: QueryTimes::ALL,
             columns: Cow::Borrowed(&Columns::All),
             now,
-            oldest_unexpired: oldest_unexpired(family, || now),
+            oldest_unexpired: family.oldest_unexpired(|| now),
             earliest_put: Timestamp::OLDEST,
             row: SmallVec::new(),
             has_row: false,
@@ -258,7 +259,7 @@ impl<'c> Rules<'c> {
     ///
     /// For a read that has begun with other columns. Returns whether no later cell with the empty
     /// qualifier in the same source matters.
-    pub(crate) fn note_family_marker(&mut self, cell: &CellRef<'_>) -> bool {
+    pub fn note_family_marker(&mut self, cell: &CellRef<'_>) -> bool {
         self.enter_row(cell);
         let is_over = self.ends_family_markers(cell);
         if !is_over && cell.cell_type.deletes_family() && !self.is_past_its_ttl_tag(cell) {
@@ -278,7 +279,7 @@ impl<'c> Rules<'c> {
     }
 
     /// Returns whether the read shows no further version of the current column.
-    pub(crate) const fn is_column_complete(&self) -> bool {
+    pub const fn is_column_complete(&self) -> bool {
         self.column.is_complete
     }
 
@@ -472,25 +473,12 @@ impl<'c> Rules<'c> {
 /// The fast path for most gets of one column. The cell is the only candidate, so no delete marker
 /// hides it and it is the first version. The caller has checked that it is in the column.
 #[inline]
-pub(crate) fn shows_only_put(family: &FamilyOptions, view: &View, cell: &CellRef<'_>) -> bool {
+pub fn shows_only_put(family: &Retention, view: &View, cell: &CellRef<'_>) -> bool {
     cell.cell_type == CellType::Put
         && cell.tags.is_empty()
         && family.ttl.is_none()
         && view.time_range.contains(cell.timestamp)
         && view.versions.min(family.versions) > 0
-}
-
-/// Returns the oldest timestamp that has not expired by the family's TTL.
-///
-/// Calls `now`, which may read the clock, only if the family has a TTL.
-pub(crate) fn oldest_unexpired(
-    family: &FamilyOptions,
-    now: impl FnOnce() -> Timestamp,
-) -> Timestamp {
-    family.ttl.map_or(Timestamp::OLDEST, |ttl| {
-        let millis = i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX);
-        Timestamp::new(now().get().saturating_sub(millis))
-    })
 }
 
 /// The state of the current column.
@@ -526,8 +514,8 @@ mod cases;
 mod tests {
     use std::time::Duration;
 
+    use crate::units::SequenceId;
     use proptest::prelude::*;
-    use sstable::SequenceId;
 
     use super::*;
 
@@ -558,7 +546,7 @@ mod tests {
                 tags: if has_tags { &tags } else { b"" },
                 sequence_id: SequenceId::new(0),
             };
-            let mut family = FamilyOptions::default().versions(kept).min_versions(min_versions);
+            let mut family = Retention::default().versions(kept).min_versions(min_versions);
             family.ttl = ttl.map(Duration::from_millis);
             let view = View::default()
                 .versions(versions)

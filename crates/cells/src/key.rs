@@ -115,7 +115,7 @@ pub struct KeyRef<'a> {
 
 impl<'a> KeyRef<'a> {
     /// The type code that sorts before every cell of the same column and timestamp.
-    pub(crate) const MAXIMUM: u8 = 255;
+    pub const MAXIMUM: u8 = 255;
     /// The type code that sorts after every cell of the same column and timestamp.
     pub const MINIMUM: u8 = 0;
     /// The length of a flat key whose row, family and qualifier are empty.
@@ -169,7 +169,7 @@ impl<'a> KeyRef<'a> {
 
     /// Returns whether a flat key has this row, without parsing the rest of the key.
     #[inline]
-    pub(crate) fn is_of_row(flat: &[u8], row: &[u8]) -> bool {
+    pub fn is_of_row(flat: &[u8], row: &[u8]) -> bool {
         flat.split_first_chunk::<2>().is_some_and(|(len, rest)| {
             usize::from(u16::from_be_bytes(*len)) == row.len() && rest.starts_with(row)
         })
@@ -214,7 +214,7 @@ impl PartialOrd for KeyRef<'_> {
 impl KeyRef<'_> {
     /// Compares two keys whose rows are equal.
     #[inline]
-    pub(crate) fn compare_in_row(&self, other: &KeyRef<'_>) -> Ordering {
+    pub fn compare_in_row(&self, other: &KeyRef<'_>) -> Ordering {
         // `after_row` makes a key with type 0 and no column. Its empty family would sort first, but
         // the key must sort after all cells of the row.
         match (self.ends_row(), other.ends_row()) {

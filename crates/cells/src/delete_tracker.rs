@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use sstable::{CellRef, CellType, Timestamp};
+use crate::cell::CellRef;
+use crate::key::CellType;
+use crate::units::Timestamp;
 
 /// The cells of a column that a delete marker hides, from the current cell on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum HiddenCells {
+pub(crate) enum HiddenCells {
     /// The current cell and all older cells.
     ThisAndOlder,
     /// Only the current cell.
@@ -15,7 +17,7 @@ pub(super) enum HiddenCells {
 
 /// The delete markers of a row that can hide later cells: HBase's `ScanDeleteTracker`.
 #[derive(Debug, Default)]
-pub(super) struct DeleteTracker {
+pub(crate) struct DeleteTracker {
     /// The timestamp up to which all cells of the row are deleted.
     family: Option<Timestamp>,
     /// The timestamps with which all cells of the row are deleted.
@@ -26,7 +28,7 @@ pub(super) struct DeleteTracker {
 }
 
 impl DeleteTracker {
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.family = None;
         // Clearing an empty set is not free, and most rows have no markers.
         if !self.family_versions.is_empty() {
@@ -35,7 +37,7 @@ impl DeleteTracker {
         self.column = None;
     }
 
-    pub(super) fn add(&mut self, marker: &CellRef<'_>) {
+    pub(crate) fn add(&mut self, marker: &CellRef<'_>) {
         if self.deletes_row_at(marker.timestamp) {
             return;
         }
@@ -57,12 +59,12 @@ impl DeleteTracker {
     }
 
     /// Returns whether a marker hides all cells of the row with this timestamp, and all older ones.
-    pub(super) fn deletes_row_at(&self, timestamp: Timestamp) -> bool {
+    pub(crate) fn deletes_row_at(&self, timestamp: Timestamp) -> bool {
         self.family.is_some_and(|family| timestamp <= family)
     }
 
     /// Returns the cells that a marker hides; `None` if no marker hides `cell`.
-    pub(super) fn hides(&mut self, cell: &CellRef<'_>) -> Option<HiddenCells> {
+    pub(crate) fn hides(&mut self, cell: &CellRef<'_>) -> Option<HiddenCells> {
         if self.deletes_row_at(cell.timestamp) {
             return Some(HiddenCells::ThisAndOlder);
         }

@@ -9,7 +9,7 @@ use crate::text::escape;
 /// Parts of the two rows themselves may be missing, too.
 ///
 /// ```
-/// use sstable::RowsBetween;
+/// use cells::RowsBetween;
 ///
 /// let rows = RowsBetween { first: Some(b"row4".to_vec()), last: None };
 /// assert_eq!(rows.to_string(), "rows from row4 to the end");
@@ -40,7 +40,7 @@ impl fmt::Display for RowsBetween {
 /// Returns the least row above all rows that begin with `prefix`; `None` if there is none.
 ///
 /// ```
-/// use sstable::prefix_end;
+/// use cells::prefix_end;
 ///
 /// assert_eq!(prefix_end(b"row1"), Some(b"row2".to_vec()));
 /// assert_eq!(prefix_end(b"row\xff"), Some(b"rox".to_vec()));

@@ -12,7 +12,7 @@ use crate::counts::show_count;
 /// Formats `bytes` as HBase does; [`unescape`] is the inverse.
 ///
 /// ```
-/// assert_eq!(sstable::escape(b"row\x00\\").to_string(), r"row\x00\x5C");
+/// assert_eq!(cells::escape(b"row\x00\\").to_string(), r"row\x00\x5C");
 /// ```
 pub fn escape(bytes: &[u8]) -> impl fmt::Display + '_ {
     Escaped(bytes)
@@ -35,8 +35,8 @@ impl fmt::Display for Escaped<'_> {
 /// Formats a value for a message: as text in quotes, of a long one only the start.
 ///
 /// ```
-/// assert_eq!(sstable::quoted(b"4\xff"), "\"4\u{fffd}\"");
-/// assert!(sstable::quoted(&[b'x'; 5000]).ends_with("xxx…\" (5000 bytes)"));
+/// assert_eq!(cells::quoted(b"4\xff"), "\"4\u{fffd}\"");
+/// assert!(cells::quoted(&[b'x'; 5000]).ends_with("xxx…\" (5000 bytes)"));
 /// ```
 pub fn quoted(value: &[u8]) -> String {
     /// The bytes of a value that are shown.
@@ -58,7 +58,7 @@ pub fn quoted(value: &[u8]) -> String {
 /// Parses the output of [`escape`]. A backslash outside of `\xNN` stands for itself, as in HBase.
 ///
 /// ```
-/// assert_eq!(sstable::unescape(r"row\x00é"), b"row\x00\xc3\xa9");
+/// assert_eq!(cells::unescape(r"row\x00é"), b"row\x00\xc3\xa9");
 /// ```
 pub fn unescape(text: &str) -> Vec<u8> {
     let mut rest = text.as_bytes();
@@ -84,7 +84,7 @@ pub fn unescape(text: &str) -> Vec<u8> {
 /// ```
 /// let source = std::io::Error::from(std::io::ErrorKind::NotFound);
 /// let error = std::io::Error::new(source.kind(), format!("a.hfile: {source}"));
-/// assert_eq!(sstable::error_line(&error), "a.hfile: entity not found");
+/// assert_eq!(cells::error_line(&error), "a.hfile: entity not found");
 /// ```
 pub fn error_line(error: &(dyn Error + 'static)) -> String {
     let mut line = error.to_string();
@@ -109,7 +109,7 @@ pub fn error_line(error: &(dyn Error + 'static)) -> String {
 ///
 /// ```
 /// let message = format!("row not found: {}", "x".repeat(9000));
-/// let short = sstable::shorten(&message);
+/// let short = cells::shorten(&message);
 /// assert!(short.starts_with("row not found: xxx") && short.ends_with("x… (8,200 more characters) …xxxxx"));
 /// ```
 pub fn shorten(message: &str) -> Cow<'_, str> {
@@ -137,8 +137,8 @@ pub fn shorten(message: &str) -> Cow<'_, str> {
 /// Parses pairs of hex digits of either case; `None` if the text is anything else.
 ///
 /// ```
-/// assert_eq!(sstable::parse_hex("726f77fF").as_deref(), Some(&b"row\xff"[..]));
-/// assert_eq!(sstable::parse_hex("abc"), None);
+/// assert_eq!(cells::parse_hex("726f77fF").as_deref(), Some(&b"row\xff"[..]));
+/// assert_eq!(cells::parse_hex("abc"), None);
 /// ```
 pub fn parse_hex(text: &str) -> Option<Vec<u8>> {
     let (pairs, rest) = text.as_bytes().as_chunks::<2>();

@@ -40,7 +40,7 @@ const RECOVERED_EDITS: &[u8] = b"recovered.edits";
 /// Checks that HBase allows a name for a column family.
 ///
 /// ```
-/// use sstable::check_family_name;
+/// use cells::check_family_name;
 ///
 /// assert!(check_family_name(b"my family").is_ok());
 /// assert!(check_family_name(b"a:b").is_err());

@@ -8,16 +8,19 @@
 use std::fmt;
 use std::sync::Arc;
 
-use sstable::CellRef;
+use crate::cell::CellRef;
 
 /// A condition that the program passes as a function.
 type Predicate = dyn Fn(&CellRef<'_>) -> bool + Send + Sync;
 
 /// A condition on a cell.
 #[derive(Clone)]
-pub(crate) enum CellCondition {
+pub enum CellCondition {
+    /// The qualifier begins with these bytes.
     QualifierPrefix(Box<[u8]>),
+    /// The value has these bytes somewhere.
     ValueContains(Box<[u8]>),
+    /// The function returns `true`.
     Predicate(Arc<Predicate>),
 }
 
@@ -49,7 +52,7 @@ fn contains(value: &[u8], part: &[u8]) -> bool {
 
 /// Applies the conditions of a scan, and its maximum of versions to the cells that meet them.
 #[derive(Debug, Default)]
-pub(crate) struct CellFilter {
+pub struct CellFilter {
     conditions: Vec<CellCondition>,
     versions: u32,
     row: Vec<u8>,
@@ -61,13 +64,13 @@ pub(crate) struct CellFilter {
 impl CellFilter {
     /// Creates a filter that shows at most `versions` versions of a column. Without conditions it
     /// shows every cell: the rules have then applied the maximum.
-    pub(crate) fn new(conditions: Vec<CellCondition>, versions: u32) -> Self {
+    pub fn new(conditions: Vec<CellCondition>, versions: u32) -> Self {
         Self { conditions, versions, ..Self::default() }
     }
 
     /// Returns whether a cell is shown. Cells must come in the order of the scan.
     #[inline]
-    pub(crate) fn accepts(&mut self, cell: &CellRef<'_>) -> bool {
+    pub fn accepts(&mut self, cell: &CellRef<'_>) -> bool {
         self.conditions.is_empty() || self.meets_conditions(cell)
     }
 

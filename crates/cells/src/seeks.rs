@@ -9,16 +9,17 @@
 //! positions that matter before it seeks the second. HBase: the `SEEK_NEXT_…` codes of
 //! `ScanQueryMatcher`.
 
-use sstable::{CellRef, KeyRef};
+use crate::cell::CellRef;
+use crate::key::KeyRef;
 
-use crate::read::query::Columns;
+use crate::view::Columns;
 
 /// Cells that are passed one by one before a seek to the next position that matters.
 pub(crate) const SKIPS_MAX: u32 = 16;
 
 /// The cells that were passed since the last position that matters.
 #[derive(Debug, Default)]
-pub(super) struct PassedCells {
+pub(crate) struct PassedCells {
     count: u32,
     /// The index of the next wanted column, if some are listed.
     next: usize,
@@ -28,12 +29,12 @@ pub(super) struct PassedCells {
 
 impl PassedCells {
     /// Begins anew: at a row, or at a column if all are wanted.
-    pub(super) const fn clear(&mut self) {
+    pub(crate) const fn clear(&mut self) {
         self.count = 0;
     }
 
     /// Counts a cell to pass. Returns the next position that matters if it is time to seek it.
-    pub(super) fn add(&mut self, cell: &CellRef<'_>, columns: &Columns) -> Option<KeyRef<'_>> {
+    pub(crate) fn add(&mut self, cell: &CellRef<'_>, columns: &Columns) -> Option<KeyRef<'_>> {
         let next = index_after(columns, cell.qualifier);
         if next != self.next {
             self.next = next;
@@ -54,14 +55,14 @@ impl PassedCells {
     }
 
     /// Counts an earlier write of a version to pass. Returns the position after the version if it is time to seek it.
-    pub(super) fn add_repeated(&mut self, cell: &CellRef<'_>) -> Option<KeyRef<'_>> {
+    pub(crate) fn add_repeated(&mut self, cell: &CellRef<'_>) -> Option<KeyRef<'_>> {
         let key = cell.key();
         let type_code = key.type_code.saturating_sub(1);
         if self.is_time_to_seek() { self.seek_to(KeyRef { type_code, ..key }) } else { None }
     }
 
     /// Passes no further cell before the next seek.
-    pub(super) const fn seek_at_once(&mut self) {
+    pub(crate) const fn seek_at_once(&mut self) {
         self.count = SKIPS_MAX;
     }
 

@@ -3,10 +3,12 @@
 //! A heap orders the sources by their current cells. Of equal cells the one of the newer source
 //! comes first, and the [rules](crate::rules) skip the others.
 
-use sstable::engine::{RowHead, row_head};
-use sstable::{CellRef, Comparator, KeyRef};
+use crate::cell::CellRef;
+use crate::key::KeyRef;
+use crate::order::Comparator;
+use crate::row_head::{RowHead, row_head};
 
-use crate::read::rules::{Rules, Verdict};
+use crate::rules::{Rules, Verdict};
 
 /// A cursor over cells in ascending order: a source of a [`MergeCursor`].
 pub trait CellCursor {
@@ -41,6 +43,12 @@ pub trait CellCursor {
         false
     }
 
+    /// Returns whether the current cell is known to be the last one of its row.
+    #[inline]
+    fn is_at_row_end(&self) -> bool {
+        false
+    }
+
     /// Moves to the next cell.
     ///
     /// # Errors
@@ -57,15 +65,12 @@ pub trait CellCursor {
 }
 
 /// A cursor that also goes backwards, from row to row.
-pub(crate) trait RowCursor: CellCursor {
+pub trait RowCursor: CellCursor {
     /// Moves to the first cell of the greatest row below `row`, or of all rows if `row` is `None`.
     fn seek_row_before(&mut self, row: Option<&[u8]>) -> Result<(), Self::Error>;
 
     /// Moves to the first cell of the row before `row`, the row that the last call of either method found.
     fn retreat_row(&mut self, row: &[u8]) -> Result<(), Self::Error>;
-
-    /// Returns whether the current cell is known to be the last one of its row.
-    fn is_at_row_end(&self) -> bool;
 }
 
 /// A cursor over the merged cells of several sources.
@@ -77,8 +82,8 @@ pub(crate) trait RowCursor: CellCursor {
 /// ```
 /// use std::convert::Infallible;
 ///
-/// use sstable::{Cell, CellRef, KeyRef, Timestamp};
-/// use store::merge::{CellCursor, MergeCursor};
+/// use cells::{Cell, CellRef, KeyRef, Timestamp};
+/// use cells::merge::{CellCursor, MergeCursor};
 ///
 /// /// A source of cells in memory.
 /// struct Sorted(Vec<Cell>, usize);
@@ -132,7 +137,7 @@ pub(crate) struct HeapEntry {
 
 impl<S: CellCursor> MergeCursor<S> {
     /// Merges sources, newest first, without a position: the cursor is on no cell until a seek.
-    pub(crate) const fn unpositioned(sources: Vec<S>) -> Self {
+    pub const fn unpositioned(sources: Vec<S>) -> Self {
         Self { sources, order: Comparator::Bytes, heap: Vec::new() }
     }
 
@@ -174,7 +179,7 @@ impl<S: CellCursor> MergeCursor<S> {
     }
 
     /// Returns the row of the current cell.
-    pub(crate) fn row(&self) -> Option<&[u8]> {
+    pub fn row(&self) -> Option<&[u8]> {
         self.sources[self.heap.first()?.source].row()
     }
 
@@ -223,11 +228,7 @@ impl<S: CellCursor> MergeCursor<S> {
 
     /// Seeks the next cell that can matter if the cells between would be many. Otherwise returns `false`,
     /// and stays.
-    pub(crate) fn seek_past(
-        &mut self,
-        rules: &mut Rules<'_>,
-        verdict: Verdict,
-    ) -> Result<bool, S::Error> {
+    pub fn seek_past(&mut self, rules: &mut Rules<'_>, verdict: Verdict) -> Result<bool, S::Error> {
         if verdict == Verdict::Include {
             return Ok(false);
         }
@@ -274,17 +275,14 @@ impl<S: CellCursor> MergeCursor<S> {
     }
 
     /// Adds a source at `index` of the list; its current cell must not be before the cursor.
-    pub(crate) fn insert(&mut self, index: usize, source: S) {
+    pub fn insert(&mut self, index: usize, source: S) {
         self.sources.insert(index, source);
         self.merge_all();
     }
 
     /// Moves past the current cell within its row. A source at the end of its row is dropped from the merge
     /// until the next seek.
-    pub(crate) fn advance_in_row(&mut self) -> Result<(), S::Error>
-    where
-        S: RowCursor,
-    {
+    pub fn advance_in_row(&mut self) -> Result<(), S::Error> {
         let first = self.heap.first().expect("the cursor is on a cell").source;
         if !self.sources[first].is_at_row_end() {
             return self.advance();

@@ -26,13 +26,13 @@ use crate::time_text::parse_iso;
 /// The type of a column's values, which HBase does not store: an agreement of those who use a table.
 ///
 /// ```
-/// use sstable::ValueType;
+/// use cells::ValueType;
 ///
 /// let mut value = Vec::new();
 /// let int64 = ValueType::from_name("int64")?;
 /// int64.encode(b"258", &mut value)?;
 /// assert_eq!(value, b"\0\0\0\0\0\0\x01\x02");
-/// assert_eq!(int64.decode(&value), Some(sstable::TypedValue::Int64(258)));
+/// assert_eq!(int64.decode(&value), Some(cells::TypedValue::Int64(258)));
 /// assert_eq!(int64.decode(b"258"), None); // Three bytes.
 /// # Ok::<(), String>(())
 /// ```

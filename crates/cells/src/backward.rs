@@ -9,13 +9,13 @@
 //! Only the sources that have the current row seek. So the cost of a step does not grow with the number of
 //! sources, except for comparisons of the first bytes of their rows.
 
-use sstable::engine::row_head;
+use crate::row_head::row_head;
 
-use crate::read::merge::{HeapEntry, MergeCursor, RowCursor};
+use crate::merge::{HeapEntry, MergeCursor, RowCursor};
 
 /// The state of a merge that goes backwards.
 #[derive(Debug, Default)]
-pub(crate) struct RowsBackward {
+pub struct RowsBackward {
     /// The row that is read, or the exclusive upper bound of the first one; `None` for no bound.
     row: Option<Vec<u8>>,
     /// Whether a row was read.
@@ -28,7 +28,7 @@ pub(crate) struct RowsBackward {
 
 impl RowsBackward {
     /// Begins below `bound`, or with the last row if `bound` is `None`.
-    pub(crate) fn new(source_count: usize, bound: Option<Vec<u8>>) -> Self {
+    pub fn new(source_count: usize, bound: Option<Vec<u8>>) -> Self {
         Self {
             row: bound,
             has_row: false,
@@ -39,10 +39,7 @@ impl RowsBackward {
 
     /// If the merge has left the current row, moves it to the first cell of the next lower row. Without such a
     /// row, the merge has no position.
-    pub(crate) fn go_to_row<S: RowCursor>(
-        &mut self,
-        merge: &mut MergeCursor<S>,
-    ) -> Result<(), S::Error> {
+    pub fn go_to_row<S: RowCursor>(&mut self, merge: &mut MergeCursor<S>) -> Result<(), S::Error> {
         let is_in_row = merge.row().is_some_and(|row| self.row.as_deref() == Some(row));
         if is_in_row { Ok(()) } else { self.next_row(merge) }
     }

@@ -1,12 +1,10 @@
 //! The clock: for cells that are written without a timestamp, and for TTLs.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use sstable::Timestamp;
-
-use crate::sync::{Mutex, lock};
+use crate::units::Timestamp;
 
 /// A clock in milliseconds since 1970. Clones are cheap, and are one clock.
 ///
@@ -18,7 +16,7 @@ use crate::sync::{Mutex, lock};
 /// opened. Time in which the system is suspended does not count as passed.
 ///
 /// ```
-/// use store::{Clock, Timestamp};
+/// use cells::{Clock, Timestamp};
 ///
 /// assert_eq!(Clock::fixed(Timestamp::new(7)).now(), Timestamp::new(7));
 /// assert!(Clock::system().now() > Timestamp::new(1_700_000_000_000));
@@ -62,7 +60,7 @@ impl Clock {
     }
 
     /// Returns the clock for a store, which believes it at this moment, whatever other stores believe.
-    pub(crate) fn for_store(&self) -> Self {
+    pub fn for_store(&self) -> Self {
         let doubt =
             self.doubt.as_ref().map(|doubt| Arc::new(Doubt::new(Arc::clone(&doubt.elapsed))));
         let clock = Self { doubt, now: Arc::clone(&self.now) };
@@ -76,7 +74,7 @@ impl Clock {
     }
 
     /// Returns the time by which cells may be dropped for good.
-    pub(crate) fn now_for_expiry(&self) -> Timestamp {
+    pub fn now_for_expiry(&self) -> Timestamp {
         let now = self.now();
         self.doubt.as_ref().map_or(now, |doubt| doubt.believed(now))
     }
@@ -124,7 +122,7 @@ impl Doubt {
     /// Returns the time to believe if the clock says `now`.
     fn believed(&self, now: Timestamp) -> Timestamp {
         let elapsed = (self.elapsed)();
-        let mut belief = lock(&self.belief);
+        let mut belief = self.belief.lock().expect("no thread panics while it holds this lock");
         let mut next = Belief { time: now, elapsed, ahead_for: None };
         if let Some(last) = &*belief {
             let passed = elapsed.saturating_sub(last.elapsed);

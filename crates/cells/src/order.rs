@@ -9,7 +9,7 @@
 
 use std::cmp::Ordering;
 
-use crate::KeyRef;
+use crate::key::KeyRef;
 
 /// The row order of a file.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
@@ -31,7 +31,7 @@ impl Comparator {
     }
 
     /// Returns the order for a comparator class of any HBase version.
-    pub(crate) fn from_class_name(name: &str) -> Option<Self> {
+    pub fn from_class_name(name: &str) -> Option<Self> {
         match name.strip_prefix("org.apache.hadoop.hbase.")? {
             "KeyValue$KVComparator"
             | "KeyValue$KeyComparator"
@@ -79,7 +79,7 @@ impl Comparator {
     }
 
     /// Whether `left` is at most `right`; `None` sorts before every key.
-    pub(crate) fn in_order(self, left: Option<KeyRef<'_>>, right: Option<KeyRef<'_>>) -> bool {
+    pub fn in_order(self, left: Option<KeyRef<'_>>, right: Option<KeyRef<'_>>) -> bool {
         let Some(left) = left else { return true };
         right.is_some_and(|right| self.compare(&left, &right).is_le())
     }
