@@ -7,6 +7,7 @@ mod export_import;
 mod families;
 mod history;
 mod key_value;
+mod merged_scans;
 mod mixed_files;
 mod one_millisecond;
 mod read_only;

@@ -1,8 +1,8 @@
 //! The options of a scan that returns record batches.
 
-use hbase_files::{Region, StoreCells, StoreFileCells, StoreFileReader, Table, TableScan};
+use hbase_files::{Region, StoreFileCells, StoreFileReader, Table, TableScan};
 use sstable::{Reader, Timestamp, ValueType};
-use store::{Snapshot, Store};
+use store::{MergedScans, Scan, Snapshot, Store};
 
 use crate::batch_builder::{BatchBuilder, Contents};
 use crate::batches::Batches;
@@ -283,8 +283,13 @@ impl BatchScan {
     ///
     /// As [`store`](Self::store), and if the store did not have one of the families.
     pub fn store_snapshot(&self, snapshot: &Snapshot, families: &[String]) -> Result<Batches> {
-        let cells = StoreCells::open(snapshot, families, &self.selection())?;
-        self.batches(Source::Store(cells))
+        let selection = self.selection();
+        let mut names: Vec<&String> = families.iter().collect();
+        names.sort_unstable();
+        let scans = names.into_iter().filter_map(|family| {
+            Some(Scan::of_selection(family, &selection.of_family(family.as_bytes())?))
+        });
+        self.batches(Source::Store(MergedScans::open(snapshot, scans)?))
     }
 
     /// Scans a table of a root directory, live or of a snapshot.

@@ -1,9 +1,8 @@
 //! Where cells come from: one interface for files, stores and tables.
 
-use hbase_files::{
-    MissingCells, SplitCells, StoreCells, StoreFileCells, TableCells, TornLog, Warning,
-};
+use hbase_files::{MissingCells, SplitCells, StoreFileCells, TableCells, TornLog, Warning};
 use sstable::{CellRef, ReadTrace};
+use store::MergedScans;
 
 use crate::Result;
 
@@ -11,7 +10,7 @@ use crate::Result;
 #[derive(Debug)]
 pub(crate) enum Source {
     File(Box<StoreFileCells>),
-    Store(StoreCells),
+    Store(MergedScans),
     Table(Box<TableCells>),
     Split(SplitCells),
 }

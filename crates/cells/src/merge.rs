@@ -141,6 +141,13 @@ impl<S: CellCursor> MergeCursor<S> {
         Self { sources, order: Comparator::Bytes, heap: Vec::new() }
     }
 
+    /// Merges `sources`, newest first, from where they are.
+    pub fn at_positions(sources: Vec<S>, order: Comparator) -> Self {
+        let mut merge = Self { sources, order, heap: Vec::new() };
+        merge.merge_all();
+        merge
+    }
+
     /// Merges `sources`, newest first, beginning at `start`.
     ///
     /// # Errors

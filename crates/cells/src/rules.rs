@@ -136,11 +136,12 @@ impl Rules<'_> {
         self
     }
 
-    /// Makes a raw read show also earlier writes of a version, and cells past the TTL of their own.
+    /// Makes a raw read show also earlier writes of a version, cells past the TTL of their own, and negative times.
     ///
     /// HBase shows them to no read; a file can have them.
     pub const fn every_cell(mut self) -> Self {
         self.every_cell = true;
+        self.oldest_unexpired = Timestamp::OLDEST;
         self
     }
 }

@@ -165,6 +165,21 @@ impl QueryTimes {
     }
 }
 
+/// The cells of a family that a scan reads.
+#[derive(Clone, Debug)]
+pub struct FamilySelection {
+    /// The first row; empty for the first of all.
+    pub start: Vec<u8>,
+    /// The row before which the scan ends.
+    pub stop: Option<Vec<u8>>,
+    /// What the rows begin with.
+    pub prefix: Vec<u8>,
+    /// The qualifiers; empty for all columns.
+    pub qualifiers: Vec<Vec<u8>>,
+    /// The versions.
+    pub view: View,
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

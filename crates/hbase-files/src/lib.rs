@@ -158,7 +158,7 @@ pub use root::{
 };
 pub use scan::{
     FamilyColumns, MissingCells, MobValues, OldLogCells, ScanSplit, SplitCells, SplitPlan,
-    StoreCells, StoreFileCells, TableCells, TableScan, TornLog, UnflushedCells,
+    StoreFileCells, TableCells, TableScan, TornLog, UnflushedCells,
 };
 pub use snapshot::{Snapshot, SnapshotDescription, SnapshotKind};
 pub use table::{

@@ -3,11 +3,11 @@
 
 use std::cell::OnceCell;
 
+use cells::{RowHead, row_head};
 use filter::bloom::hbase::{HashPair, HashType};
 use filter::{KeyHash, Seed};
 
 use crate::{KeyRef, Timestamp};
-use cells::{RowHead, row_head};
 
 /// A row to look up. Caches the hashes that filters need, across all files.
 ///

@@ -199,6 +199,7 @@ pub use maintenance::import::ImportOptions;
 pub use map_mode::MapMode;
 pub use options::{CompactionOptions, Durability, FamilyOptions, StoreOptions};
 pub use read::explain::{Explanation, FamilyExplanation, FileExplanation, FileFate};
+pub use read::merged_scans::MergedScans;
 pub use read::query::{Get, Scan};
 pub use read::scan::ScanCells;
 pub use read::snapshot::Snapshot;

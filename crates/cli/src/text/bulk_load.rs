@@ -41,8 +41,9 @@ impl NewTable<'_> {
             return None;
         }
         let families = self.families.iter();
-        let families =
-            families.map(|(name, options)| FamilySchema::from_options(name.as_bytes(), options));
+        let families = families.map(|(name, options)| {
+            FamilySchema::from_settings(name.as_bytes(), options.hbase_settings())
+        });
         let schema = TableSchema {
             table: self.name.unwrap_or(NAME).parse().ok()?,
             attributes: BTreeMap::new(),

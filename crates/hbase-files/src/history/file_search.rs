@@ -25,8 +25,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use cells::Clock;
 use sstable::{FileName, ReaderOptions, RowsBetween, SequenceId, error_line};
-use store::Clock;
 
 use super::file_history::{CurrentFile, EntryTime, FileHistory, FileOrigin};
 use crate::table::log_files::old_logs;
@@ -245,7 +245,7 @@ impl<'t> FileSearch<'t> {
 
     /// Returns whether all cells of a file can have expired, so that HBase deletes it without a trace.
     fn has_expired(&self, family: &Family, origin: &FileOrigin) -> bool {
-        let options = self.table.schema.family(&family.name).map(FamilySchema::options);
+        let options = self.table.schema.family(&family.name).map(FamilySchema::retention);
         let ttl =
             options.filter(|options| options.min_versions == 0).and_then(|options| options.ttl);
         let ttl = ttl.and_then(|ttl| u64::try_from(ttl.as_millis()).ok());

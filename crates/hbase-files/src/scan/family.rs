@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use cells::merge::{CellCursor, MergeCursor};
+use cells::rules::{Rules, Verdict};
+use cells::shown::{Choice, Selection, ShownCells};
 use sstable::{CellRef, KeyRef, ReadTrace};
-use store::merge::{CellCursor, MergeCursor};
-use store::rules::{Rules, Verdict};
 
 use super::open::OpenFamily;
 use super::plan::{FamilyPlan, ScanPlan};
@@ -15,13 +16,17 @@ use crate::Result;
 /// A cursor over the cells of a family that a scan returns.
 #[derive(Debug)]
 pub(super) struct FamilyCells {
+    cells: ShownCells<'static, Source>,
+    selection: ScanSelection,
+}
+
+/// The rows of a scan.
+#[derive(Debug)]
+struct ScanSelection {
     plan: Arc<ScanPlan>,
     range: RowRange,
-    merge: MergeCursor<Source>,
-    rules: Rules<'static>,
     /// Whether the range has only one row.
     is_single_row: bool,
-    is_done: bool,
 }
 
 impl FamilyCells {
@@ -43,9 +48,10 @@ impl FamilyCells {
         let sources = log.transpose()?.into_iter().chain(files).collect();
         let merge = MergeCursor::with_order(sources, start, order)?;
         let is_single_row = plan.single_row().is_some();
-        let (plan, range, rules) = (Arc::clone(plan), range.clone(), family.rules());
-        let mut cells = Self { plan, range, merge, rules, is_single_row, is_done: false };
-        cells.find_shown()?;
+        let selection =
+            ScanSelection { plan: Arc::clone(plan), range: range.clone(), is_single_row };
+        let mut cells = Self { cells: ShownCells::new(merge, family.rules()), selection };
+        cells.cells.select(&mut cells.selection)?;
         Ok(cells)
     }
 
@@ -56,47 +62,25 @@ impl FamilyCells {
     )]
     #[inline(always)]
     pub(super) fn cell(&self) -> Option<CellRef<'_>> {
-        if self.is_done { None } else { self.merge.cell() }
+        self.cells.selected()
     }
 
     /// Whether there is a current cell.
     #[inline]
-    pub(super) const fn has_cell(&self) -> bool {
-        !self.is_done
+    pub(super) fn has_cell(&self) -> bool {
+        self.cells.has_selected()
     }
 
     /// Moves to the next cell that the scan returns.
     #[inline]
     pub(super) fn advance(&mut self) -> Result<()> {
-        self.merge.advance()?;
-        self.find_shown()
-    }
-
-    /// Moves to the first cell to return, at or after the current one.
-    fn find_shown(&mut self) -> Result<()> {
-        loop {
-            let cell = self.merge.cell();
-            // By reference: a move of the cell costs as much as the rules.
-            let Some(cell) = &cell else { break };
-            if !self.range.ends_after(cell.row, self.plan.order) {
-                break;
-            }
-            let verdict = self.rules.judge(cell);
-            if verdict == Verdict::Include && self.plan.includes_row(cell.row) {
-                return Ok(());
-            }
-            if verdict == Verdict::SkipColumn && self.is_single_row && self.rules.ends_row(cell) {
-                break; // Without a read of the next row.
-            }
-            self.merge.pass(&mut self.rules, verdict)?;
-        }
-        self.is_done = true;
-        Ok(())
+        self.cells.take();
+        self.cells.select(&mut self.selection).map(drop)
     }
 
     /// Counts the files whose filter did not deny the only row of the scan, and that lack it.
     pub(super) fn count_false_positives(&mut self, row: &[u8], trace: &mut ReadTrace) {
-        for source in self.merge.sources_mut() {
+        for source in self.cells.sources_mut() {
             if let Source::File(file) = source
                 && file.passed_filter
                 && file.cell().is_none_or(|cell| cell.row != row)
@@ -109,11 +93,28 @@ impl FamilyCells {
     /// Returns the counters of the files, and resets them.
     pub(super) fn take_trace(&mut self) -> ReadTrace {
         let mut sum = ReadTrace::default();
-        for source in self.merge.sources_mut() {
+        for source in self.cells.sources_mut() {
             if let Source::File(file) = source {
                 sum.add(&file.take_trace());
             }
         }
         sum
+    }
+}
+
+impl Selection<Source> for ScanSelection {
+    #[inline]
+    fn includes(&self, cell: &CellRef<'_>) -> bool {
+        self.range.ends_after(cell.row, self.plan.order)
+    }
+
+    #[inline]
+    fn choose(&mut self, cell: &CellRef<'_>, verdict: Verdict, rules: &Rules<'_>) -> Choice {
+        match verdict {
+            Verdict::Include if self.plan.includes_row(cell.row) => Choice::Return,
+            // Without a read of the next row.
+            Verdict::SkipColumn if self.is_single_row && rules.ends_row(cell) => Choice::End,
+            _ => Choice::Pass,
+        }
     }
 }

@@ -1,10 +1,10 @@
 //! The cells of one store file in a scan: with the sequence ids that HBase gives them, and with a
 //! way to continue after damage.
 
+use cells::merge::CellCursor;
 use sstable::{
     CellRef, Comparator, Half, KeyRef, ReadTrace, Reader, RowsBetween, SequenceId, error_line,
 };
-use store::merge::CellCursor;
 
 use super::damage::{Losses, MissingCells};
 use crate::error::is_file_loss;

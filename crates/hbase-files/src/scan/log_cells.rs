@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
+use cells::merge::{CellCursor, MergeCursor};
 use sstable::{Caching, Cell, CellRef, Comparator, KeyRef, Reader, Scanner, SequenceId};
-use store::merge::{CellCursor, MergeCursor};
 
 use crate::wal::region_events::WrittenBy;
 

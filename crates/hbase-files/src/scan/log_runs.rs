@@ -14,11 +14,11 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use cells::merge::CellCursor;
 use sstable::{
     BloomType, Cell, Comparator, Compression, FileName, FileSource, KeyRef, ReadAt, Reader,
     ReaderOptions, Writer, WriterOptions,
 };
-use store::merge::CellCursor;
 
 use super::log_cells::{LogCursor, LogMerge};
 use crate::{Error, Result};

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! store files of a family ─┐
-//! cells that are only in   ├─ store::merge ─ store::rules ─┐
+//! cells that are only in   ├─ cells::merge ─ cells::rules ─┐
 //! logs (`with_logs`)      ─┘                               │
 //! the other families of the region ────────────────────────┴─ by row ─ MOB values ─→ cells
 //! ```
@@ -15,8 +15,7 @@
 //! were not flushed, and `log_reader.rs` reads them: `log_regions.rs` has them while they are read,
 //! `log_runs.rs` those that do not fit into memory, `log_cells.rs` iterates over both. `wal/region_events.rs` has
 //! what makes them old. `damage.rs` collects what a scan leaves out because of damage.
-//! `store_file_cells.rs` and `store_cells.rs` have the cells of a single file and of a store of this project
-//! that the same parameters select. The folder `split` divides a scan into parts for other processes.
+//! `store_file_cells.rs` has the cells of a single file that the same parameters select. The folder `split` divides a scan into parts for other processes.
 
 mod batch;
 mod damage;
@@ -36,7 +35,6 @@ mod region;
 mod row_range;
 mod source;
 mod split;
-mod store_cells;
 mod store_file_cells;
 mod table;
 mod unflushed;
@@ -46,7 +44,6 @@ pub use logs::{OldLogCells, TornLog};
 pub(crate) use mob::{MobValue, is_reference, mob_value};
 pub use options::{FamilyColumns, MobValues, TableScan};
 pub use split::{ScanSplit, SplitCells, SplitPlan};
-pub use store_cells::StoreCells;
 pub use store_file_cells::StoreFileCells;
 pub use table::TableCells;
 pub use unflushed::UnflushedCells;

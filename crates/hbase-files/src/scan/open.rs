@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use cells::rules::Rules;
 use filter::Seed;
 use sstable::{
     Caching, FileName, FilterAnswer, ReadTrace, RowProbe, RowsBetween, Timestamp, error_line,
 };
-use store::rules::Rules;
 
 use super::damage::MissingCells;
 use super::file_cells::FileCells;

@@ -3,8 +3,10 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
-use sstable::{ReaderOptions, Timestamp};
+use cells::view::{FamilySelection, QueryTimes, View};
+use sstable::{Comparator, ReaderOptions, Timestamp, prefix_end};
 
+use super::row_range::RowRange;
 use super::unflushed::UnflushedCells;
 
 /// Which cells of a table or region a scan returns, and how it reads them.
@@ -173,6 +175,46 @@ impl TableScan {
         let all = Self::default();
         let is_limited = (self.min_ts, self.max_ts) != (all.min_ts, all.max_ts);
         is_limited.then_some(self.min_ts..self.max_ts)
+    }
+
+    /// Returns what the scan reads of a family whose rows are in the order of bytes; `None` if it does not want
+    /// the family.
+    pub fn of_family(&self, family: &[u8]) -> Option<FamilySelection> {
+        let wanted = self.families.iter().find(|wanted| wanted.family == family);
+        if wanted.is_none() && !self.families.is_empty() {
+            return None;
+        }
+        let RowRange { start, stop } = self.row_range(Comparator::Bytes);
+        Some(FamilySelection {
+            start,
+            stop,
+            prefix: self.prefix.clone(),
+            qualifiers: wanted.map_or(Vec::new(), |wanted| wanted.qualifiers.clone()),
+            view: self.view(),
+        })
+    }
+
+    /// Returns the rows of the scan in this order.
+    pub(super) fn row_range(&self, order: Comparator) -> RowRange {
+        if let Some(row) = &self.row {
+            return RowRange { start: row.clone(), stop: Some([row, &b"\0"[..]].concat()) };
+        }
+        let (mut start, mut stop) = (self.start.clone().unwrap_or_default(), self.stop.clone());
+        // In the order of hbase:meta, rows with the same prefix need not be neighbours.
+        if order == Comparator::Bytes {
+            start = start.max(self.prefix.clone());
+            stop = [stop, prefix_end(&self.prefix)].into_iter().flatten().min();
+        }
+        RowRange { start, stop }
+    }
+
+    /// Returns the versions that the scan reads.
+    pub(crate) const fn view(&self) -> View {
+        View {
+            versions: self.versions,
+            time_range: QueryTimes { min: self.min_ts, max: self.max_ts },
+            raw: self.raw,
+        }
     }
 
     /// Sets the maximum number of versions of a column. Default: all that the family keeps.

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use sstable::{Comparator, Timestamp, prefix_end};
-use store::rules::{Rules, View};
-use store::{Clock, FamilyOptions};
+use cells::rules::Rules;
+use cells::view::View;
+use cells::{Clock, Retention};
+use sstable::{Comparator, Timestamp};
 
 use super::damage::{Losses, MissingCells};
 use super::logs::{LogCells, OldLogCells};
@@ -41,7 +42,7 @@ pub(super) struct ScanPlan {
 #[derive(Debug)]
 pub(super) struct FamilyPlan {
     pub(super) name: Vec<u8>,
-    pub(super) options: FamilyOptions,
+    pub(super) retention: Retention,
     pub(super) qualifiers: Vec<Vec<u8>>,
     pub(super) is_mob: bool,
     view: View,
@@ -52,7 +53,7 @@ impl ScanPlan {
     /// Checks the parameters of a scan; the plan is without the cells of logs.
     pub(super) fn new(table: &Table, scan: &TableScan) -> Result<Self> {
         let order = table.row_order();
-        let (families, range) = (Self::families(table, scan)?, row_range(scan, order));
+        let (families, range) = (Self::families(table, scan)?, scan.row_range(order));
         let losses = Losses::new(scan.skip_damaged);
         let concerns_scan = |problem: &&Arc<Error>| {
             let place = table.place_of(problem);
@@ -97,10 +98,7 @@ impl ScanPlan {
 
     fn families(table: &Table, scan: &TableScan) -> Result<Vec<FamilyPlan>> {
         let now = scan.now.unwrap_or_else(|| Clock::system().now());
-        let view = View::default()
-            .versions(scan.versions)
-            .time_range(scan.min_ts, scan.max_ts)
-            .raw(scan.raw);
+        let view = scan.view();
         let unknown =
             scan.families.iter().find(|wanted| table.schema.family(&wanted.family).is_none());
         if let Some(unknown) = unknown {
@@ -124,7 +122,7 @@ impl ScanPlan {
             qualifiers.sort();
             plans.push(FamilyPlan {
                 name: family.name.clone(),
-                options: family.options(),
+                retention: family.retention(),
                 qualifiers,
                 is_mob: family.is_mob(),
                 view,
@@ -175,7 +173,7 @@ impl ScanPlan {
 impl FamilyPlan {
     /// Creates the rules of HBase for the cells of this family.
     pub(super) fn rules(&self) -> Rules<'static> {
-        let rules = Rules::new(&self.options, &self.view, self.now);
+        let rules = Rules::new(&self.retention, &self.view, self.now);
         self.qualifiers.iter().fold(rules, Rules::column)
     }
 
@@ -186,20 +184,6 @@ impl FamilyPlan {
             _ => None,
         }
     }
-}
-
-/// Returns the rows of a scan.
-pub(super) fn row_range(scan: &TableScan, order: Comparator) -> RowRange {
-    if let Some(row) = &scan.row {
-        return RowRange { start: row.clone(), stop: Some([row, &b"\0"[..]].concat()) };
-    }
-    let (mut start, mut stop) = (scan.start.clone().unwrap_or_default(), scan.stop.clone());
-    // In the order of hbase:meta, rows with the same prefix need not be neighbours.
-    if order == Comparator::Bytes {
-        start = start.max(scan.prefix.clone());
-        stop = [stop, prefix_end(&scan.prefix)].into_iter().flatten().min();
-    }
-    RowRange { start, stop }
 }
 
 fn no_family(table: &Table, family: &[u8]) -> Error {

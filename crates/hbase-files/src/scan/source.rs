@@ -1,7 +1,7 @@
 //! A source of the cells of a family: a store file, or the cells of logs.
 
+use cells::merge::CellCursor;
 use sstable::{Cell, CellRef, KeyRef};
-use store::merge::CellCursor;
 
 use super::file_cells::FileCells;
 use super::log_cells::{LogMerge, MemoryCursor};

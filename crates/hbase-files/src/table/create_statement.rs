@@ -11,7 +11,6 @@
 use std::collections::BTreeMap;
 
 use sstable::escape;
-use store::FamilyOptions;
 
 use super::schema::{FamilySchema, PREFIX_LENGTH, TableSchema};
 use crate::Table;
@@ -52,13 +51,15 @@ const ENCRYPTION_KEY: &[u8] = b"ENCRYPTION_KEY";
 const SET_BY_HBASE: [&[u8]; 3] = [b"IS_META", b"IS_ROOT", b"hbase.meta.replica.count"];
 
 impl FamilySchema {
-    /// Returns the schema of a new family with the settings of `options` that HBase has.
+    /// Returns the schema of a new family with these settings, as far as HBase has them.
     ///
     /// # Errors
     ///
-    /// A message if `name` is not the name of a family.
-    pub fn from_options(name: &[u8], options: &FamilyOptions) -> Result<Self, String> {
-        let settings = options.hbase_settings();
+    /// A message if `name` is not the name of a family, or HBase refuses a value.
+    pub fn from_settings(
+        name: &[u8],
+        settings: impl IntoIterator<Item = (&'static str, String)>,
+    ) -> Result<Self, String> {
         let (attributes, others): (Vec<_>, Vec<_>) =
             settings.into_iter().partition(|(name, _)| FAMILY_KEYS.contains(name));
         let attribute = |(name, value): (&str, String)| BytesPair {
@@ -154,30 +155,33 @@ fn quoted_row(row: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use filter::{FilterKind, Sizing};
-    use sstable::BloomType;
 
     #[test]
     fn a_new_table_has_the_settings_of_hbase_only() {
-        let options = FamilyOptions::default()
-            .versions(3)
-            .bloom_type(BloomType::RowPrefixFixedLength(4))
-            .filter(Some((FilterKind::Ribbon, Sizing::BitsPerKey(8.0))));
+        let settings = || {
+            let settings = [
+                ("BLOOMFILTER", "ROWPREFIX_FIXED_LENGTH"),
+                ("VERSIONS", "3"),
+                ("TTL", "FOREVER"),
+                ("RowPrefixBloomFilter.prefix_length", "4"),
+                // Of an embedded store.
+                ("ROW_FILTER", "ribbon"),
+            ];
+            settings.into_iter().map(|(name, value)| (name, value.to_owned()))
+        };
         let schema = TableSchema {
             table: "ns:t".parse().expect("a name"),
             attributes: BTreeMap::new(),
-            families: vec![FamilySchema::from_options(b"f", &options).expect("a family")],
+            families: vec![FamilySchema::from_settings(b"f", settings()).expect("a family")],
             configuration: BTreeMap::new(),
         };
-        assert_eq!(schema.families[0].options(), options.clone().filter(None));
+        assert_eq!(schema.families[0].retention(), cells::Retention::default().versions(3));
         assert_eq!(
             schema.create_statement(&[b"m"]),
-            "create 'ns:t', {NAME => 'f', BLOCKSIZE => '65536', BLOOMFILTER => 'ROWPREFIX_FIXED_LENGTH', \
-             COMPRESSION => 'NONE', DATA_BLOCK_ENCODING => 'NONE', IN_MEMORY => 'false', \
-             KEEP_DELETED_CELLS => 'FALSE', MIN_VERSIONS => '0', TTL => 'FOREVER', VERSIONS => '3', \
+            "create 'ns:t', {NAME => 'f', BLOOMFILTER => 'ROWPREFIX_FIXED_LENGTH', TTL => 'FOREVER', VERSIONS => '3', \
              CONFIGURATION => {'RowPrefixBloomFilter.prefix_length' => '4'}}, SPLITS => ['m']"
         );
-        assert!(FamilySchema::from_options(b"f:", &options).is_err());
+        assert!(FamilySchema::from_settings(b"f:", settings()).is_err());
     }
 
     #[test]

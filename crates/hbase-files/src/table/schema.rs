@@ -14,10 +14,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use cells::{KeepDeletedCells, Retention};
 use prost::Message;
 use sstable::engine::{show_count, show_number};
-use sstable::{BloomType, Compression, DataBlockEncoding, check_family_name};
-use store::{FamilyOptions, KeepDeletedCells};
+use sstable::{BloomType, Compression, DataBlockEncoding, WriterOptions, check_family_name};
 
 use crate::message::file::{after_magic, read_file};
 use crate::message::types::{BytesPair, FamilySchemaMessage, NameStringPair, TableSchemaMessage};
@@ -55,7 +55,7 @@ pub struct FamilySchema {
     pub attributes: BTreeMap<Vec<u8>, Vec<u8>>,
     /// Settings of the family.
     pub configuration: BTreeMap<String, String>,
-    options: FamilyOptions,
+    retention: Retention,
     mob_threshold: Option<u64>,
     new_version_behavior: bool,
 }
@@ -176,7 +176,7 @@ impl FamilySchema {
             attributes: attributes(message.attributes),
             configuration: configuration(message.configuration),
         };
-        let options = texts.options()?;
+        let retention = texts.retention()?;
         let is_mob = texts.parsed("IS_MOB", |text| Some(text.eq_ignore_ascii_case("true")))?;
         let threshold = texts.parsed("MOB_THRESHOLD", |text| text.parse().ok())?;
         let behavior =
@@ -185,7 +185,7 @@ impl FamilySchema {
         Ok(Self {
             attributes,
             configuration,
-            options,
+            retention,
             mob_threshold: is_mob
                 .is_some_and(|is_mob| is_mob)
                 .then(|| threshold.unwrap_or(MOB_THRESHOLD)),
@@ -199,12 +199,35 @@ impl FamilySchema {
         std::str::from_utf8(self.attributes.get(name.as_bytes())?).ok()
     }
 
-    /// Returns the attributes as options of a store's family.
+    /// Returns the attributes that decide what a read shows. Absent ones have HBase's defaults.
+    pub const fn retention(&self) -> Retention {
+        self.retention
+    }
+
+    /// Returns how files of the family are written.
     ///
-    /// Absent attributes have HBase's defaults. So do a codec, an encoding and a Bloom type that this
-    /// project does not write: the options decide what a read shows, not how files are read.
-    pub fn options(&self) -> FamilyOptions {
-        self.options.clone()
+    /// Absent attributes have HBase's defaults. So do a codec, an encoding and a Bloom type that this project does
+    /// not write, for example because another release of HBase has another name for it.
+    pub fn writer_options(&self) -> WriterOptions {
+        let known = |name| self.attribute(name).map(str::to_ascii_uppercase);
+        let mut options = WriterOptions::default();
+        if let Some(size) = self.attribute("BLOCKSIZE").and_then(|size| size.parse().ok()) {
+            options = options.block_size(size);
+        }
+        let prefix_len = self.configuration.get(PREFIX_LENGTH).and_then(|text| text.parse().ok());
+        let bloom_type = |name: String| BloomType::from_name(&name, prefix_len.unwrap_or_default());
+        if let Some(bloom_type) = known("BLOOMFILTER").and_then(bloom_type) {
+            options = options.bloom_type(bloom_type);
+        }
+        let compression = known("COMPRESSION").and_then(|name| Compression::from_name(&name));
+        if let Some(compression) = compression.filter(|codec| codec.is_supported()) {
+            options = options.compression(compression);
+        }
+        let encoding = known("DATA_BLOCK_ENCODING");
+        match encoding.and_then(|name| DataBlockEncoding::from_name(&name)) {
+            Some(encoding) => options.data_block_encoding(encoding),
+            None => options,
+        }
     }
 
     /// Returns whether large values of the family are kept in MOB files.
@@ -239,52 +262,20 @@ impl Texts<'_> {
         parsed.map(Some).ok_or_else(|| format!("family {family}: {name} is {value}"))
     }
 
-    /// Parses an attribute whose values are names, in any case; `None` if it is absent or unknown.
-    ///
-    /// For settings that only writers need. Other releases of HBase have other names, and a block or a
-    /// filter that this build cannot read is refused by its own name once a read needs it.
-    fn known_name<T>(&self, name: &str, from_name: impl FnOnce(&str) -> Option<T>) -> Option<T> {
-        let value = self.attributes.get(name.as_bytes())?;
-        from_name(&std::str::from_utf8(value).ok()?.to_ascii_uppercase())
-    }
-
-    fn prefix_len(&self) -> u16 {
-        let setting = self.configuration.get(PREFIX_LENGTH).and_then(|text| text.parse().ok());
-        setting.unwrap_or_default()
-    }
-
-    fn options(&self) -> Result<FamilyOptions, String> {
-        let mut options = FamilyOptions::default();
+    fn retention(&self) -> Result<Retention, String> {
         let limit =
             |text: &str| text.parse::<i32>().ok().and_then(|number| u32::try_from(number).ok());
-        if let Some(versions) = self.parsed("VERSIONS", limit)? {
-            options.versions = versions;
-        }
-        if let Some(versions) = self.parsed("MIN_VERSIONS", limit)? {
-            options.min_versions = versions;
-        }
-        options.ttl = self.parsed("TTL", ttl_seconds)?.and_then(limited);
-        if let Some(keep) = self.parsed("KEEP_DELETED_CELLS", keep_deleted_cells)? {
-            options.keep_deleted_cells = keep;
-        }
-        if let Some(size) = self.parsed("BLOCKSIZE", limit)? {
-            options.block_size = size;
-        }
-        let bloom_type = |text: &str| BloomType::from_name(text, self.prefix_len());
-        if let Some(bloom_type) = self.known_name("BLOOMFILTER", bloom_type) {
-            options.bloom_type = bloom_type;
-        }
-        let compression = self.known_name("COMPRESSION", Compression::from_name);
-        let compression = compression.filter(|compression| compression.is_supported());
-        options.compression = compression.unwrap_or(options.compression);
-        if let Some(encoding) = self.known_name("DATA_BLOCK_ENCODING", DataBlockEncoding::from_name)
-        {
-            options.data_block_encoding = encoding;
-        }
-        options.in_memory = self
-            .parsed("IN_MEMORY", |text| Some(text.eq_ignore_ascii_case("true")))?
-            .unwrap_or_default();
-        Ok(options)
+        // Refused if it is no number, as by HBase, though a read does not need it.
+        self.parsed("BLOCKSIZE", limit)?;
+        let defaults = Retention::default();
+        Ok(Retention {
+            versions: self.parsed("VERSIONS", limit)?.unwrap_or(defaults.versions),
+            min_versions: self.parsed("MIN_VERSIONS", limit)?.unwrap_or(defaults.min_versions),
+            ttl: self.parsed("TTL", ttl_seconds)?.and_then(limited),
+            keep_deleted_cells: self
+                .parsed("KEEP_DELETED_CELLS", keep_deleted_cells)?
+                .unwrap_or(defaults.keep_deleted_cells),
+        })
     }
 }
 

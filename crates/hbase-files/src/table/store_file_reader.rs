@@ -3,6 +3,7 @@
 //! A half is read through the index and the filters of the whole HFile: a row that is not in the HFile
 //! is in neither half. HBase: `HalfStoreFileReader`.
 
+use cells::merge::CellCursor;
 use sstable::{
     Caching, CellRef, FileName, Half, KeyRef, ReadTrace, Reader, ReaderOptions, Reference,
     RowProbe, Scanner,
@@ -96,7 +97,8 @@ impl StoreFileReader {
     }
 
     fn cells_of(&self, scanner: Scanner) -> CellScanner {
-        CellScanner { scanner, half: self.half.clone() }
+        let may_delete_families = self.whole.file_info().delete_family_count() != Some(0);
+        CellScanner { scanner, half: self.half.clone(), may_delete_families }
     }
 }
 
@@ -105,6 +107,8 @@ impl StoreFileReader {
 pub struct CellScanner {
     scanner: Scanner,
     half: Option<Reference>,
+    /// Whether the file may have markers that delete in all columns of its family.
+    may_delete_families: bool,
 }
 
 impl CellScanner {
@@ -235,6 +239,28 @@ impl CellScanner {
     /// Returns the counters of the reads, and resets them.
     pub fn take_trace(&mut self) -> ReadTrace {
         self.scanner.take_trace()
+    }
+}
+
+impl CellCursor for CellScanner {
+    type Error = sstable::Error;
+
+    #[inline]
+    fn cell(&self) -> Option<CellRef<'_>> {
+        Self::cell(self)
+    }
+
+    fn may_delete_families(&self) -> bool {
+        self.may_delete_families
+    }
+
+    #[inline]
+    fn advance(&mut self) -> sstable::Result<()> {
+        Self::advance(self)
+    }
+
+    fn seek(&mut self, key: KeyRef<'_>) -> sstable::Result<()> {
+        Self::seek(self, key)
     }
 }
 

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use cells::Clock;
 use sstable::{CellRef, Damage, FileName, Limits, ReaderOptions, RowsBetween};
-use store::Clock;
 
 use super::damage::TableDamage;
 use super::file_use::FileUse;
@@ -132,7 +132,7 @@ impl MobCheck {
             Err(Error::File(error)) => return is_sound(Err(error)).map(|_| references),
             Err(error) => return Err(error),
         };
-        let family = self.schema.family(&used.family).map(FamilySchema::options);
+        let family = self.schema.family(&used.family).map(FamilySchema::retention);
         let ttl = family.filter(|family| family.min_versions == 0).and_then(|family| family.ttl);
         let ttl = ttl.and_then(|ttl| i64::try_from(ttl.as_millis()).ok());
         let now = Clock::system().now().get();

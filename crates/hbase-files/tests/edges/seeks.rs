@@ -1,10 +1,11 @@
 //! Scans seek past cells that they do not return: the answers stay the same, and few blocks are read.
 
+use cells::rules::{Rules, Verdict};
+use cells::view::View;
+use cells::{Clock, KeepDeletedCells, Retention};
 use hbase_files::{LocalTree, Location, StoreFileCells, StoreFileReader, TableScan};
 use proptest::prelude::*;
 use sstable::{Cell, CellType, DataBlockEncoding, FileName, ReaderOptions, Timestamp};
-use store::rules::{Rules, Verdict, View};
-use store::{Clock, FamilyOptions, KeepDeletedCells};
 
 use super::made::{Made, MadeRegion, flushed, hfile, marker, put, text};
 
@@ -109,7 +110,7 @@ proptest! {
         let keep = if keeps_deleted { "TRUE" } else { "FALSE" };
         let made = Made::new(&[("VERSIONS", &versions[..]), ("KEEP_DELETED_CELLS", keep)]);
         let keep = if keeps_deleted { KeepDeletedCells::True } else { KeepDeletedCells::False };
-        let family = FamilyOptions::default().versions(kept).keep_deleted_cells(keep);
+        let family = Retention::default().versions(kept).keep_deleted_cells(keep);
         let region = made.region(1, "", "");
         for (number, parts) in files.iter().enumerate() {
             let mut cells = Vec::new();

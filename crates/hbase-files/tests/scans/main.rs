@@ -5,6 +5,5 @@ mod restored;
 mod scan;
 mod scan_damage;
 mod splits;
-mod store_cells;
 mod store_file_cells;
 mod unflushed;

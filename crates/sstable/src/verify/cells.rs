@@ -1,5 +1,6 @@
 //! Checks of all cells of a file together: order, family, file info, filters.
 
+use cells::{show_count, show_number};
 use filter::Seed;
 
 use crate::file::file_info::LongestCell;
@@ -9,7 +10,6 @@ use crate::{
     BlockType, BloomType, CellRef, CellType, FileInfo, FilterAnswer, KeyRef, ReadTrace, RowProbe,
     SequenceId, TimeRange, Timestamp,
 };
-use cells::{show_count, show_number};
 
 /// The counters and extremes of the cells checked so far.
 #[derive(Default)]

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use cells::{show_count, show_number};
+
 use super::cells::display_key;
 use super::checked_block::{Keys, ReadableBlock, keys};
 use super::verification::Verifier;
@@ -14,7 +16,6 @@ use crate::block::index_block::IndexBlock;
 use crate::buffers::Buffers;
 use crate::file::read_context::ReadContext;
 use crate::{BlockOffset, BlockType, Damage, KeyRef, ReadTrace, Result};
-use cells::{show_count, show_number};
 
 /// The state of a traversal of the index.
 struct IndexTraversal {

@@ -11,11 +11,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use cells::Clock;
 use filter::{ErrorRate, Seed};
 use sstable::SequenceId;
 
 use super::manifest::{FileEntry, Manifest};
-use cells::Clock;
 use crate::error::{Error, Result};
 use crate::files::names::segment_number::SegmentNumber;
 use crate::files::version::file_opener::FileOpener;

@@ -8,6 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use cells::rules::{Rules, Verdict};
 use sstable::{Caching, CellRef, KeyRef, SequenceId, WriterOptions};
 
 use crate::error::Result;
@@ -19,7 +20,6 @@ use crate::files::version::store_version::FamilyVersion;
 use crate::maintenance::filters::filter_of_leaving;
 use crate::process::check_process;
 use crate::read::get::ReadView;
-use cells::rules::{Rules, Verdict};
 use crate::read::sources::{CellSource, MemstoreCursor, StoreMerge};
 
 /// The result of an export.

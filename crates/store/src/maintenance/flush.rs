@@ -21,6 +21,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
+use cells::rules::{Rules, Verdict};
 use sstable::{Caching, KeyRef, SequenceId};
 
 use super::background::Maintenance;
@@ -35,7 +36,6 @@ use crate::files::version::store_version::{Family, FamilyVersion, StoreVersion};
 use crate::maintenance::family_map::NewRows;
 use crate::maintenance::filters::filter_of_new;
 use crate::memstore::Memstore;
-use cells::rules::{Rules, Verdict};
 use crate::read::sources::{CellSource, MemstoreCursor, StoreMerge};
 use crate::telemetry::{Work, WorkSpan};
 use crate::write::log::{Log, LogWriter};

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use cells::Clock;
 use filter::ErrorRate;
 use sstable::{BloomType, WriterOptions};
 
-use cells::Clock;
 use crate::error::{Error, Result};
 use crate::vfs::{RealFiles, Vfs};
 

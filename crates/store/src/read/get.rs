@@ -11,6 +11,8 @@
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
+use cells::rules::{Rules, shows_only_put};
+use cells::view::{Columns, QueryTimes, View};
 use filter::Seed;
 use sstable::engine::{BATCH_MAX, MapAnswer, RowLookup, begin_together, row_head};
 use sstable::{Cell, CellRef, KeyRef, ReadTrace, RowProbe, SequenceId, Timestamp};
@@ -21,10 +23,8 @@ use crate::files::version::store_version::{FamilyVersion, StoreVersion};
 use crate::memstore::Memstore;
 use crate::process::{OwnProcess, check_process};
 use crate::read::explain::{Explanation, GetObserver, Recorder, Traced};
-use cells::view::{Columns, QueryTimes, View};
 use crate::read::query::Get;
 use crate::read::row_merge::{RowMerge, ShownCell};
-use cells::rules::{Rules, shows_only_put};
 use crate::read::sources::MemstoreCursor;
 
 /// A consistent view of the store at one moment.

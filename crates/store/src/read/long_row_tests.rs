@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use proptest::prelude::*;
-
 use cells::rules::{Rules, Verdict};
 use cells::view::View;
+use proptest::prelude::*;
+
 use crate::{
     Append, CellRef, CellType, Clock, Delete, Durability, Explanation, FamilyOptions, Get,
     Increment, KeepDeletedCells, Put, Scan, Snapshot, Store, StoreOptions, Timestamp, WriteBatch,

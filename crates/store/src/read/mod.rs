@@ -8,6 +8,7 @@
 
 pub(crate) mod explain;
 pub(crate) mod get;
+pub(crate) mod merged_scans;
 pub(crate) mod query;
 pub(crate) mod row_merge;
 pub(crate) mod scan;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cells::cell_filter::CellCondition;
-use cells::view::{NamedColumns, QueryTimes, ShortBytes, View, short};
+use cells::view::{FamilySelection, NamedColumns, QueryTimes, ShortBytes, View, short};
 use smallvec::SmallVec;
 use sstable::{CellRef, Timestamp};
 
@@ -179,6 +179,14 @@ impl Scan {
     ) -> Self {
         self.conditions.push(CellCondition::Predicate(Arc::new(condition)));
         self
+    }
+
+    /// Creates a scan of what a selection has of a family.
+    pub fn of_selection(family: impl AsRef<[u8]>, selection: &FamilySelection) -> Self {
+        let FamilySelection { start, stop, prefix, qualifiers, view } = selection;
+        let mut scan = Self::family(family).start(start).prefix(prefix);
+        (scan.stop, scan.view) = (stop.as_deref().map(Into::into), *view);
+        qualifiers.iter().fold(scan, Self::column)
     }
 
     /// Begins at this row, or at the next row in the scan's direction. Default: the first.

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use cells::merge::{CellCursor, MergeCursor, RowCursor};
 use sstable::{Cell, CellRef, KeyRef, ReadTrace, SequenceId};
 
 use crate::error::{Error, Result};
 use crate::files::version::store_file::FileCursor;
 use crate::memstore::{Memstore, SeekPosition};
-use cells::merge::{CellCursor, MergeCursor, RowCursor};
 
 /// A cursor over the merged cells of memstores and files.
 pub(crate) type StoreMerge = MergeCursor<CellSource>;

@@ -9,11 +9,11 @@
 
 use std::collections::BTreeMap;
 
+use cells::view::QueryTimes;
 use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp};
 
 use crate::error::{Error, Result};
 use crate::read::get::ReadView;
-use cells::view::QueryTimes;
 use crate::read::query::Get;
 use crate::write::accepted_batch::put_without_columns;
 use crate::write::mutation::{Delete, Put, WriteBatch};

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use hbase_files::{MissingCells, StoreCells, TableScan};
+use hbase_files::{MissingCells, TableScan};
 use serde_json::json;
 use sstable::{CellRef, ReadTrace, WriterOptions};
-use store::{Clock, Snapshot, Store, StoreOptions};
+use store::{Clock, MergedScans, Scan, Snapshot, Store, StoreOptions};
 
 use super::form::ExportForm;
 use super::manifest::Source;
@@ -140,7 +140,10 @@ impl ExportSource for StoreSource {
         scan.start = scan.start.max(Some(part.start_row.clone()));
         let end = Some(part.end_row.clone()).filter(|end| !end.is_empty());
         scan.stop = [scan.stop, end].into_iter().flatten().min();
-        Ok(Box::new(StoreCells::open(&snapshot, &self.families, &scan)?))
+        let scans = self.families.iter().filter_map(|family| {
+            Some(Scan::of_selection(family, &scan.of_family(family.as_bytes())?))
+        });
+        Ok(Box::new(MergedScans::open(&snapshot, scans)?))
     }
 
     fn writer_options(&self, _part: usize, _family: &[u8]) -> WriterOptions {
@@ -166,7 +169,7 @@ fn add_files(directory: &Path, below: &str, files: &mut Vec<SourceFile>) -> io::
     Ok(())
 }
 
-impl PartCells for StoreCells {
+impl PartCells for MergedScans {
     fn next_cell(&mut self) -> Result<Option<CellRef<'_>>> {
         Ok(self.next_ref()?)
     }

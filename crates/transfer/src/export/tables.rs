@@ -127,12 +127,7 @@ impl ExportSource for TableSource<'_> {
 
     fn writer_options(&self, _part: usize, family: &[u8]) -> WriterOptions {
         let schema = self.table.schema.family(family);
-        let options = schema.map(hbase_files::FamilySchema::options).unwrap_or_default();
-        WriterOptions::default()
-            .block_size(options.block_size)
-            .data_block_encoding(options.data_block_encoding)
-            .compression(options.compression)
-            .bloom_type(options.bloom_type)
+        schema.map(hbase_files::FamilySchema::writer_options).unwrap_or_default()
     }
 }
 

@@ -120,7 +120,7 @@ impl InputOptions {
         let len_max = LINE_SIZE_FACTOR * self.csv.field_size_max()? as u64;
         let input = LimitedLines::new(input, len_max, LINE_HINT);
         let mut cells = ndjson::Reader::new(input, self.name());
-        cells.skip_to_line(from_line)?;
+        cells.skip_to_line(from_line).map_err(Error::from)?;
         Ok(Source::Cells(cells))
     }
 

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use cells::Clock;
 use sstable::{Comparator, FileName};
-use store::Clock;
 
 use super::scan_split::{ScanSplit, SplitSource, open_file};
 use crate::history::FileLoss;
 use crate::scan::damage::MissingCells;
-use crate::scan::plan::{ScanPlan, row_range};
+use crate::scan::plan::ScanPlan;
 use crate::scan::row_range::RowRange;
 use crate::table::store_file::StorePlace;
 use crate::{
@@ -103,7 +103,7 @@ impl ScanSplit {
         let reader = open_file(&**tree, path, &scan)?;
         let whole = reader.whole();
         let order = whole.trailer().comparator;
-        let range = row_range(&scan, order);
+        let range = scan.row_range(order);
         if !range.overlaps(whole, order) {
             return Ok(Vec::new());
         }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use sstable::{CellRef, Comparator, FileName, ReadTrace};
 
-use crate::scan::plan::row_range;
 use crate::scan::store_file_cells::StoreFileCells;
 use crate::scan::table::TableCells;
 use crate::{FileTree, Region, Result, StoreFileReader, Table, TableScan, identify};
@@ -102,7 +101,7 @@ impl ScanSplit {
 
     /// Returns the first row that the split can have; empty for the first of all.
     pub fn start(&self) -> Vec<u8> {
-        let start = row_range(&self.scan, self.order()).start;
+        let start = self.scan.row_range(self.order()).start;
         let of_region = self.region().map(|region| &region.info.start_key);
         match of_region {
             Some(key) if self.order().compare_rows(key, &start).is_gt() => key.clone(),
@@ -112,7 +111,7 @@ impl ScanSplit {
 
     /// Returns the row before which the split ends; `None` if it ends with the source.
     pub fn stop(&self) -> Option<Vec<u8>> {
-        let stop = row_range(&self.scan, self.order()).stop;
+        let stop = self.scan.row_range(self.order()).stop;
         let of_region = self.region().map(|region| &region.info.end_key);
         let of_region = of_region.filter(|key| !key.is_empty()).cloned();
         match (stop, of_region) {

@@ -11,6 +11,7 @@
 )]
 
 use bytes::Bytes;
+use cells::Comparator;
 use filter::bloom::hbase::{self, HashPair, HashType};
 use filter::theory::hbase_bloom_error_rate;
 
@@ -21,7 +22,6 @@ use crate::block::index::BlockHandle;
 use crate::file::block_reader::BlockReader;
 use crate::row_heads::RowHeads;
 use crate::{BlockOffset, BlockType, BloomType, Damage, FileInfo, KeyRef, ReadTrace, RowProbe};
-use cells::Comparator;
 
 /// A Bloom filter in chunks, which are loaded at their first use.
 #[derive(Debug)]

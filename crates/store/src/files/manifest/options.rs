@@ -22,6 +22,7 @@ use std::io;
 use std::time::Duration;
 
 use byteorder::{BigEndian, ReadBytesExt, WriteBytesExt};
+use cells::KeepDeletedCells;
 use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{BloomType, Compression, DataBlockEncoding, SequenceId, WriterOptions};
 
@@ -30,7 +31,6 @@ use crate::error::Result;
 use crate::files::names::sequence;
 use crate::map_mode::MapMode;
 use crate::options::FamilyOptions;
-use cells::KeepDeletedCells;
 
 /// The flag of a family of keys and values.
 const KEY_VALUE: u8 = 8;

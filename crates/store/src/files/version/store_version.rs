@@ -10,9 +10,10 @@
 
 use std::sync::Arc;
 
+use cells::Clock;
+use cells::KeepDeletedCells;
 use sstable::{ReadCounters, Timestamp};
 
-use cells::Clock;
 use crate::error::{Error, Result};
 use crate::files::family_map::coverage::Coverage;
 use crate::files::version::file_list::Files;
@@ -20,7 +21,6 @@ use crate::files::version::store_file::StoreFile;
 use crate::files::version::write_failures::WriteFailures;
 use crate::memstore::Memstore;
 use crate::options::FamilyOptions;
-use cells::KeepDeletedCells;
 use crate::stats::FamilyStats;
 
 /// All families of a version, sorted by name.

@@ -7,6 +7,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use cells::rules::{Rules, Verdict};
 use sstable::{Caching, KeyRef, Timestamp, error_line};
 
 use super::pace::Pace;
@@ -21,7 +22,6 @@ use crate::maintenance::expired::expired_files;
 use crate::maintenance::family_turns::FamilyTurn;
 use crate::maintenance::filters::{filter_of_new, row_count};
 use crate::options::CompactionOptions;
-use cells::rules::{Rules, Verdict};
 use crate::read::sources::{CellSource, StoreMerge};
 use crate::telemetry::{Work, WorkSpan};
 

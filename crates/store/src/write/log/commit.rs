@@ -18,13 +18,13 @@ use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use cells::Clock;
 use smallvec::SmallVec;
 use sstable::{Cell, SequenceId, Timestamp};
 
 use super::log_tail::LogTail;
 use super::request::Request;
 use super::writer::LogWriter;
-use cells::Clock;
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
 use crate::files::names::sequence;

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use hbase_files::{StoreCells, TableScan};
-use store::{FamilyOptions, Put, Store, StoreOptions};
+use hbase_files::TableScan;
+use store::{FamilyOptions, MergedScans, Put, Scan, Store, StoreOptions};
 
 const ROWS: usize = 500;
 
@@ -21,10 +21,12 @@ fn make(directory: &Path) {
     store.flush().expect("the disk has room");
 }
 
-fn open(directory: &Path, scan: &TableScan) -> StoreCells {
+fn open(directory: &Path, scan: &TableScan) -> MergedScans {
     let store = Store::open(directory, StoreOptions::default()).expect("sound");
-    let families = ["g", "f"].map(str::to_owned);
-    StoreCells::open(&store.snapshot(), &families, scan).expect("sound")
+    let scans = ["f", "g"]
+        .into_iter()
+        .filter_map(|family| Some(Scan::of_selection(family, &scan.of_family(family.as_bytes())?)));
+    MergedScans::open(&store.snapshot(), scans).expect("sound")
 }
 
 #[test]
