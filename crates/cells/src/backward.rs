@@ -8,6 +8,11 @@
 //!
 //! Only the sources that have the current row seek. So the cost of a step does not grow with the number of
 //! sources, except for comparisons of the first bytes of their rows.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "indices into lists of this module, which no bytes from outside decide"
+)]
 
 use crate::row_head::row_head;
 
@@ -39,6 +44,10 @@ impl RowsBackward {
 
     /// If the merge has left the current row, moves it to the first cell of the next lower row. Without such a
     /// row, the merge has no position.
+    ///
+    /// # Errors
+    ///
+    /// If a source cannot be read.
     pub fn go_to_row<S: RowCursor>(&mut self, merge: &mut MergeCursor<S>) -> Result<(), S::Error> {
         let is_in_row = merge.row().is_some_and(|row| self.row.as_deref() == Some(row));
         if is_in_row { Ok(()) } else { self.next_row(merge) }

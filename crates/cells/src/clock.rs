@@ -60,6 +60,7 @@ impl Clock {
     }
 
     /// Returns the clock for a store, which believes it at this moment, whatever other stores believe.
+    #[must_use]
     pub fn for_store(&self) -> Self {
         let doubt =
             self.doubt.as_ref().map(|doubt| Arc::new(Doubt::new(Arc::clone(&doubt.elapsed))));

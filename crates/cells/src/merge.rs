@@ -2,6 +2,11 @@
 //!
 //! A heap orders the sources by their current cells. Of equal cells the one of the newer source
 //! comes first, and the [rules](crate::rules) skip the others.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "indices into lists of this module, which no bytes from outside decide"
+)]
 
 use crate::cell::CellRef;
 use crate::key::KeyRef;
@@ -29,7 +34,7 @@ pub trait CellCursor {
 
     /// Returns whether the source may have markers that delete in all columns of a family.
     ///
-    /// A cursor that knows that there are none should override this: then [`MergeCursor::pass`] seeks past the
+    /// A cursor that knows that there are none should override this: then [`MergeCursor::seek_past`] seeks past the
     /// cells with the empty qualifier, too.
     fn may_delete_families(&self) -> bool {
         true
@@ -37,7 +42,7 @@ pub trait CellCursor {
 
     /// Returns whether the next step takes as long as a seek.
     ///
-    /// Then [`MergeCursor::pass`] seeks past cells that do not matter without passing some of them first.
+    /// Then [`MergeCursor::seek_past`] seeks past cells that do not matter without passing some of them first.
     #[inline]
     fn steps_by_seek(&self) -> bool {
         false
@@ -67,9 +72,17 @@ pub trait CellCursor {
 /// A cursor that also goes backwards, from row to row.
 pub trait RowCursor: CellCursor {
     /// Moves to the first cell of the greatest row below `row`, or of all rows if `row` is `None`.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
     fn seek_row_before(&mut self, row: Option<&[u8]>) -> Result<(), Self::Error>;
 
     /// Moves to the first cell of the row before `row`, the row that the last call of either method found.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
     fn retreat_row(&mut self, row: &[u8]) -> Result<(), Self::Error>;
 }
 
@@ -218,23 +231,16 @@ impl<S: CellCursor> MergeCursor<S> {
         Ok(())
     }
 
-    /// Moves past the current cell, for which the rules have returned `verdict`.
-    ///
-    /// Seeks the next cell that can matter if the cells between would be many, and advances otherwise.
+    /// Seeks the next cell that can matter after the current one, for which the rules have returned `verdict`, if
+    /// the cells between would be many. Otherwise returns `false`, and stays.
     ///
     /// # Errors
     ///
-    /// If the next cell cannot be read.
+    /// If the cell cannot be read.
     ///
     /// # Panics
     ///
     /// If the cursor is on no cell.
-    pub fn pass(&mut self, rules: &mut Rules<'_>, verdict: Verdict) -> Result<(), S::Error> {
-        if self.seek_past(rules, verdict)? { Ok(()) } else { self.advance() }
-    }
-
-    /// Seeks the next cell that can matter if the cells between would be many. Otherwise returns `false`,
-    /// and stays.
     pub fn seek_past(&mut self, rules: &mut Rules<'_>, verdict: Verdict) -> Result<bool, S::Error> {
         if verdict == Verdict::Include {
             return Ok(false);
@@ -289,6 +295,14 @@ impl<S: CellCursor> MergeCursor<S> {
 
     /// Moves past the current cell within its row. A source at the end of its row is dropped from the merge
     /// until the next seek.
+    ///
+    /// # Errors
+    ///
+    /// If the next cell cannot be read.
+    ///
+    /// # Panics
+    ///
+    /// If the cursor is on no cell.
     pub fn advance_in_row(&mut self) -> Result<(), S::Error> {
         let first = self.heap.first().expect("the cursor is on a cell").source;
         if !self.sources[first].is_at_row_end() {

@@ -124,12 +124,14 @@ impl<'c, S: CellCursor> ShownCells<'c, S> {
     }
 
     /// Lets the read pass each cell, so that it reads all blocks of its sources.
+    #[must_use]
     pub const fn without_seeks(mut self) -> Self {
         self.seeks = false;
         self
     }
 
     /// Keeps the merge in its current row: [`Selection::prepare`] leads it to the next one.
+    #[must_use]
     pub const fn row_by_row(mut self) -> Self {
         self.is_row_by_row = true;
         self

@@ -21,6 +21,7 @@ impl BlockOffset {
 
 impl BlockOffset {
     /// Returns the offset `len` bytes later; saturates.
+    #[must_use]
     pub const fn plus(self, len: u64) -> Self {
         Self(self.0.saturating_add(len))
     }

@@ -27,8 +27,11 @@ impl Columns {
     /// Returns the column, if exactly one is listed.
     pub fn single(&self) -> Option<&[u8]> {
         match self {
-            Self::Only(columns) if columns.len() == 1 => Some(&columns[0]),
-            _ => None,
+            Self::Only(columns) => match &columns[..] {
+                [only] => Some(only),
+                _ => None,
+            },
+            Self::All => None,
         }
     }
 

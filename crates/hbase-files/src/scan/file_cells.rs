@@ -20,7 +20,6 @@ pub(super) struct FileCells {
     sequence: Option<SequenceId>,
     /// Whether a filter said that the file may have the only row of the scan.
     pub(super) passed_filter: bool,
-    may_delete_families: bool,
     beyond_damage: Option<Box<BeyondDamage>>,
 }
 
@@ -68,8 +67,7 @@ impl FileCells {
                 trace: ReadTrace::default(),
             })
         });
-        let may_delete_families = reader.whole().file_info().delete_family_count() != Some(0);
-        Self { scanner, sequence, passed_filter: false, may_delete_families, beyond_damage }
+        Self { scanner, sequence, passed_filter: false, beyond_damage }
     }
 
     /// Sets whether a filter said that the file may have the only row of the scan.
@@ -178,7 +176,7 @@ impl CellCursor for FileCells {
     }
 
     fn may_delete_families(&self) -> bool {
-        self.may_delete_families
+        self.scanner.may_delete_families()
     }
 
     #[inline]

@@ -97,8 +97,7 @@ impl StoreFileReader {
     }
 
     fn cells_of(&self, scanner: Scanner) -> CellScanner {
-        let may_delete_families = self.whole.file_info().delete_family_count() != Some(0);
-        CellScanner { scanner, half: self.half.clone(), may_delete_families }
+        CellScanner { scanner, half: self.half.clone() }
     }
 }
 
@@ -107,8 +106,6 @@ impl StoreFileReader {
 pub struct CellScanner {
     scanner: Scanner,
     half: Option<Reference>,
-    /// Whether the file may have markers that delete in all columns of its family.
-    may_delete_families: bool,
 }
 
 impl CellScanner {
@@ -251,7 +248,7 @@ impl CellCursor for CellScanner {
     }
 
     fn may_delete_families(&self) -> bool {
-        self.may_delete_families
+        self.scanner.may_delete_families()
     }
 
     #[inline]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cells::shown::pass_to_column;
 use filter::KeyHash;
 
 use crate::block::data::{DataBlock, DataRef};
@@ -242,9 +243,6 @@ fn find_in_next_block(
     Ok(cell_at.map(|at| ScanPosition::decoded(block, at)))
 }
 
-/// The number of cells that are passed one by one before the column is sought.
-const STEPS_MAX: u32 = 16;
-
 /// Returns whether a row has neither the probe's column nor a family delete.
 ///
 /// `position` is the row's first cell. On damage, returns `false`: no false positive is counted, and
@@ -254,24 +252,9 @@ fn lacks_column(file: &Arc<OpenFile>, probe: &RowProbe<'_>, position: &ScanPosit
     let Some(wanted) = probe.qualifier() else { return false };
     // A separate scanner, because the get seeks the column again and counts its blocks then.
     let mut scanner = Scanner::at(Arc::clone(file), position.clone());
-    for step in 0.. {
-        let Some(cell) = scanner.cell().filter(|cell| cell.row == probe.row()) else { break };
-        // The filter was also asked about the row's family deletes, which have no qualifier.
-        if cell.qualifier == wanted || cell.qualifier.is_empty() {
-            return false;
-        }
-        if cell.qualifier > wanted {
-            break;
-        }
-        let moved = if step < STEPS_MAX {
-            scanner.advance()
-        } else {
-            let family = cell.family.to_vec();
-            scanner.seek(KeyRef::before_column(probe.row(), &family, wanted))
-        };
-        if moved.is_err() {
-            return false;
-        }
-    }
-    true
+    // The filter was also asked about the row's family deletes, which have no qualifier.
+    let may_delete_family = scanner.cell().is_some_and(|first| first.qualifier.is_empty());
+    !may_delete_family
+        && pass_to_column(&mut scanner, probe.row(), wanted, |_| true).is_ok()
+        && !scanner.cell().is_some_and(|cell| cell.row == probe.row() && cell.qualifier == wanted)
 }

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use cells::merge::CellCursor;
+
 use super::read_ahead::ReadAhead;
 use crate::block::data::{DataBlock, DataRef};
 use crate::block::decoded::DecodedBlock;
@@ -502,6 +504,38 @@ impl Scanner {
     fn move_to_last_cell(&mut self, block: Arc<DecodedBlock>) {
         let at = block.last_cell_at();
         self.position = Some(ScanPosition::decoded(block, at));
+    }
+}
+
+impl CellCursor for Scanner {
+    type Error = Error;
+
+    #[inline]
+    fn cell(&self) -> Option<CellRef<'_>> {
+        Self::cell(self)
+    }
+
+    #[inline]
+    fn row(&self) -> Option<&[u8]> {
+        Self::row(self)
+    }
+
+    fn may_delete_families(&self) -> bool {
+        self.file.file_info.delete_family_count() != Some(0)
+    }
+
+    #[inline]
+    fn is_at_row_end(&self) -> bool {
+        Self::is_at_row_end(self)
+    }
+
+    #[inline]
+    fn advance(&mut self) -> Result<()> {
+        Self::advance(self)
+    }
+
+    fn seek(&mut self, key: KeyRef<'_>) -> Result<()> {
+        Self::seek(self, key)
     }
 }
 

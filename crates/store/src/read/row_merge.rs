@@ -223,13 +223,11 @@ where
         while !self.sources.has_all_files {
             let needed = self.sources.needed_time(merge);
             self.lookup.stop_below(needed);
-            match self.lookup.next_file(self.observer)? {
-                Some(found) => self.sources.add_file(merge, rules, found)?,
-                None => {
-                    self.sources.has_all_files = needed == Timestamp::OLDEST;
-                    break;
-                }
-            }
+            let Some(found) = self.lookup.next_file(self.observer)? else {
+                self.sources.has_all_files = needed == Timestamp::OLDEST;
+                break;
+            };
+            self.sources.add_file(merge, rules, found)?;
         }
         Ok(())
     }

@@ -9,6 +9,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use cells::merge::CellCursor;
 use sstable::engine::PooledFile;
 use sstable::{
     Caching, CellRef, FileName, KeyRef, ReadAt, ReadTrace, Reader, ReaderOptions, Scanner,
@@ -203,8 +204,6 @@ pub(crate) fn checksum_of(
 pub(crate) struct FileCursor {
     file: Arc<StoreFile>,
     scanner: Scanner,
-    /// Whether the file may have markers that delete in all columns of the family.
-    may_delete_families: bool,
 }
 
 impl FileCursor {
@@ -215,12 +214,11 @@ impl FileCursor {
 
     /// Creates a cursor at the position of a scanner of the file.
     pub(crate) fn at(file: &Arc<StoreFile>, scanner: Scanner) -> Self {
-        let may_delete_families = file.reader.file_info().delete_family_count() != Some(0);
-        Self { file: Arc::clone(file), scanner, may_delete_families }
+        Self { file: Arc::clone(file), scanner }
     }
 
-    pub(crate) const fn may_delete_families(&self) -> bool {
-        self.may_delete_families
+    pub(crate) fn may_delete_families(&self) -> bool {
+        self.scanner.may_delete_families()
     }
 
     #[inline]
