@@ -202,7 +202,9 @@ impl<'c, S: CellCursor> ShownCells<'c, S> {
             return Ok(None);
         }
         self.state = State::Returned;
-        Ok(self.merge.cell())
+        let cell = self.merge.cell();
+        debug_assert!(cell.is_some(), "the merge is on the selected cell");
+        Ok(cell)
     }
 
     /// Moves to the first cell to return, at or after the current one; returns whether there is one.

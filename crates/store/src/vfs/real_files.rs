@@ -9,7 +9,7 @@ use std::sync::Arc;
 use sstable::{FileSource, ReadAt};
 
 use super::place::{Access, Place};
-use super::{AppendFile, Entry, EntryKind, Lock, Vfs};
+use super::file_system::{AppendFile, Entry, EntryKind, Lock, Vfs};
 use crate::process::OwnProcess;
 
 /// The file system of the operating system.

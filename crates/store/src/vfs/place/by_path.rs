@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use super::Access;
-use crate::vfs::{Entry, EntryKind};
+use crate::vfs::file_system::{Entry, EntryKind};
 
 /// A path.
 #[derive(Debug)]

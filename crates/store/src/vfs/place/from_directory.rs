@@ -9,7 +9,7 @@ use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::Access;
-use crate::vfs::{Entry, EntryKind};
+use crate::vfs::file_system::{Entry, EntryKind};
 
 /// A path, and the directory that a relative one begins at.
 #[derive(Debug)]
