@@ -265,6 +265,8 @@ fn a_prefix_scan_shows_all_rows_with_a_prefix_of_any_length() {
             let mut expected: Vec<_> =
                 rows.iter().filter(|row| row.starts_with(prefix)).cloned().collect();
             expected.sort();
+            let from_before = Scan::family("f").prefix(prefix).start("0");
+            assert_eq!(shown_rows(store.scan(from_before).unwrap()), expected, "{prefix}");
             for reverse in [false, true] {
                 let scan = Scan::family("f").prefix(prefix).reverse(reverse);
                 assert_eq!(shown_rows(store.scan(scan).unwrap()), expected, "{prefix}");
