@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{fs, io};
 
@@ -15,7 +14,7 @@ use store::{
 };
 use support::cells::PUT;
 use support::disk::{Disk, Fault, Faults};
-use support::test_store::disk_with_data;
+use support::test_store::{disk_with_data, quiet_on};
 use workload::Random;
 
 /// Something that a store does.
@@ -23,12 +22,8 @@ type Work = dyn Fn(&Store) -> store::Result<()>;
 
 const STORE: &str = "/data/store";
 
-fn options(disk: &Disk) -> StoreOptions {
-    StoreOptions::default().vfs(Arc::new(disk.clone())).background(false).auto_compaction(false)
-}
-
 fn open(disk: &Disk) -> Store {
-    Store::open(STORE, options(disk)).unwrap()
+    Store::open(STORE, quiet_on(disk)).unwrap()
 }
 
 /// Returns a store on a new disk, with the row "before" and, if asked for, an open log segment.
@@ -156,7 +151,7 @@ fn what_is_written_while_space_comes_and_goes_is_kept_and_what_is_refused_is_not
     for seed in 0..400 {
         let (disk, mut random) = (Disk::default(), Random::new(seed));
         let segment_bytes = [500, 2_000, 8_000][random.below(3)];
-        let store = Store::open(STORE, options(&disk).wal_segment_bytes(segment_bytes)).unwrap();
+        let store = Store::open(STORE, quiet_on(&disk).wal_segment_bytes(segment_bytes)).unwrap();
         store.create_family("f", FamilyOptions::default()).unwrap();
         let mut expected = BTreeSet::new();
         for row in (0..40).map(|row| format!("row{row:02}")) {

@@ -10,10 +10,7 @@ use store::{
 };
 
 fn quiet() -> StoreOptions {
-    StoreOptions::default()
-        .background(false)
-        .auto_compaction(false)
-        .memstore_flush_bytes(usize::MAX / 8)
+    support::test_store::quiet().memstore_flush_bytes(usize::MAX / 8)
 }
 
 /// The row counts of the four sizes of files, with four files of each.

@@ -8,23 +8,23 @@ mod upkeep;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
 use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{BloomType, CellRef, WriterOptions};
 use store::{
-    Clock, CompactionKind, Durability, FamilyOptions, FileFate, Get, MapMode, MapStats, Put,
-    ReadTrace, Snapshot, Store, StoreOptions, Timestamp, WriteBatch,
+    CompactionKind, Durability, FamilyOptions, FileFate, Get, MapMode, MapStats, Put, ReadTrace,
+    Snapshot, Store, StoreOptions, Timestamp, WriteBatch,
 };
 use support::cells::{PUT, hfile};
 use support::disk::Disk;
 use support::say;
-use support::test_store::TestStore;
+use support::test_store::{TestClock, TestStore, quiet};
 use workload::Random;
 
 fn options() -> StoreOptions {
-    StoreOptions::default().background(false).auto_compaction(false).durability(Durability::SkipWal)
+    quiet().durability(Durability::SkipWal)
 }
 
 fn family() -> FamilyOptions {
@@ -298,12 +298,10 @@ fn a_file_that_cannot_be_read_is_left_out() {
 
 #[test]
 fn expired_rows_and_time_ranges_are_judged_as_without_a_map() {
-    let now = Arc::new(AtomicI64::new(1_000));
-    let clock = Arc::clone(&now);
-    let clock = Clock::new(move || Timestamp::new(clock.load(Ordering::Relaxed)));
+    let clock = TestClock::at(1_000);
     let disk = Disk::default();
     let options_of_family = family().ttl(Some(Duration::from_millis(100)));
-    let store = Store::open("/store", options().vfs(Arc::new(disk)).clock(clock)).unwrap();
+    let store = Store::open("/store", options().vfs(Arc::new(disk)).clock(clock.clock())).unwrap();
     store.create_family("f", options_of_family).unwrap();
     for time in [950, 980, 1_000] {
         let put = |row: u64| Put::new(key(row)).column_at("f", "q", Timestamp::new(time), "value");
@@ -316,7 +314,7 @@ fn expired_rows_and_time_ranges_are_judged_as_without_a_map() {
         rows.filter(|row| !store.get(&Get::row(key(*row))).unwrap().is_empty()).count()
     };
     assert_eq!(shown(900..1_100), 100);
-    now.store(1_060, Ordering::Relaxed);
+    clock.set(1_060);
     assert_eq!(shown(900..1_100), 70, "rows 950 to 979 have expired");
     store.compact("f", CompactionKind::Major).unwrap();
     assert_eq!((shown(900..1_100), covered(&store)), (70, 1));

@@ -12,14 +12,13 @@ use store::{
     StoreOptions, Timestamp,
 };
 use support::disk::Disk;
-use support::test_store::disk_with_data;
+use support::test_store::{disk_with_data, quiet_on};
 use workload::Random;
 
 const STORE: &str = "/data/store";
 
 fn options(disk: &Disk) -> StoreOptions {
-    let options = StoreOptions::default().background(false).auto_compaction(false);
-    options.vfs(Arc::new(disk.clone())).clock(Clock::fixed(Timestamp::new(10_000)))
+    quiet_on(disk).clock(Clock::fixed(Timestamp::new(10_000)))
 }
 
 fn open(disk: &Disk) -> Store {

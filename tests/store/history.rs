@@ -4,19 +4,17 @@ mod model;
 mod sizes;
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 
 use proptest::prelude::*;
 use proptest::sample::select;
 use sstable::{CellRef, CellType, WriterOptions};
 use store::vfs::Vfs;
 use store::{
-    Clock, CompactionKind, Delete, Durability, Get, MapMode, Put, Scan, Store, StoreOptions,
-    Timestamp, WriteBatch,
+    CompactionKind, Delete, Durability, Get, MapMode, Put, Scan, Store, Timestamp, WriteBatch,
 };
 use support::cells::{PUT, hfile};
 use support::disk::Disk;
+use support::test_store::{TestClock, quiet_on};
 
 use model::{Family, Known, Model, Question};
 
@@ -41,7 +39,7 @@ const NOW: &str = "now";
 /// A store and the model, with the same history.
 struct Pair {
     files: Disk,
-    clock: Arc<AtomicI64>,
+    clock: TestClock,
     store: Store,
     model: Model,
 }
@@ -49,7 +47,7 @@ struct Pair {
 impl Pair {
     fn new(family: Family) -> Self {
         let files = Disk::default();
-        let clock = Arc::new(AtomicI64::new(1000));
+        let clock = TestClock::at(1000);
         let store = open(&files, &clock);
         store.create_family("f", family.options()).unwrap();
         let (memstore, model_files) = (Vec::new(), Vec::new());
@@ -92,7 +90,7 @@ impl Pair {
             }
             Step::Later(millis) => {
                 self.model.now += millis;
-                self.clock.store(self.model.now, Ordering::Relaxed);
+                self.clock.set(self.model.now);
             }
             Step::Now(column, cell_type) => self.write_now(column, *cell_type),
             Step::Read(question) => self.check(*question),
@@ -183,11 +181,8 @@ impl Pair {
     }
 }
 
-fn open(files: &Disk, clock: &Arc<AtomicI64>) -> Store {
-    let clock = Arc::clone(clock);
-    let clock = Clock::new(move || Timestamp::new(clock.load(Ordering::Relaxed)));
-    let options = StoreOptions::default().clock(clock).background(false).auto_compaction(false);
-    Store::open("/store", options.vfs(Arc::new(files.clone()))).unwrap()
+fn open(files: &Disk, clock: &TestClock) -> Store {
+    Store::open("/store", quiet_on(files).clock(clock.clock())).unwrap()
 }
 
 fn shown(cell: &CellRef<'_>) -> String {
