@@ -387,27 +387,6 @@ fn arguments_that_are_no_hfiles_are_named_with_a_next_step() {
 }
 
 #[test]
-fn a_damaged_tracker_file_is_an_error_and_not_an_empty_family() {
-    let place = directory();
-    let region = place.path().join("data/default/t5/1bc192e1c1ff9049e743103c3534b32c");
-    copy_directory(&data().join(TRACKED), &region);
-    let list = region.join("g/.filelist/f2");
-    let mut bytes = fs::read(&list).expect("copied");
-    bytes[20] ^= 1;
-    fs::write(&list, bytes).expect("disk takes it");
-    let (out, told) = run(1, &["info", "--json", region.to_str().expect("text")]);
-    // The other family is read.
-    assert_eq!(objects(&out).len(), 2);
-    assert!(told.contains("g/.filelist/f2: damaged tracker file: checksum mismatch"), "{told}");
-    assert!(told.contains("\nnext: restore a sound copy of the tracker file"), "{told}");
-    // A search says that cells of the row may be missing.
-    let (out, _) = run(1, &["get", "--json", region.to_str().expect("text"), "row-00002"]);
-    let failed = &objects(&out)[0]["failed"];
-    assert_eq!(failed.as_array().map(Vec::len), Some(1), "{failed}");
-    assert!(failed[0]["what"].as_str().expect("text").contains("checksum mismatch"), "{failed}");
-}
-
-#[test]
 fn a_root_directory_and_a_store_are_read_with_a_note() {
     let (out, told) = run(0, &["info", "--json", "../rootdir/root"]);
     assert_eq!(objects(&out).len(), 78);

@@ -113,41 +113,6 @@ fn a_table_without_a_readable_region_is_not_complete() {
     }
 }
 
-/// Only the marker of its flush names the file. Whatever reads the log says that the file is gone.
-#[test]
-fn a_flushed_file_that_is_gone_is_missed_by_each_read_of_the_log() {
-    let walt = Walt::new();
-    walt.export(0, "before", &["--with-wal"]);
-    let files = walt.regions().into_iter().map(|region| region.join("f"));
-    let files = files.flat_map(|family| fs::read_dir(family).into_iter().flatten());
-    let file = files.map(|file| file.expect("it").path()).find(|file| {
-        let name = file.file_name().and_then(|name| name.to_str()).expect("UTF-8");
-        file.is_file() && name.len() == 32
-    });
-    let file = file.expect("a flushed file");
-    fs::remove_file(&file).expect("ours");
-    let name = file.file_name().and_then(|name| name.to_str()).expect("UTF-8");
-    let misses = |told: &str| told.contains("hfile: missing: ") && told.contains(name);
-    let scanned = walt.run("scan", &["--with-wal"]);
-    let got = walt.run("get", &["--with-wal", "a", "k", "s", "zz"]);
-    for output in [scanned, got] {
-        let told = text(&output.stderr);
-        assert!(output.status.code() == Some(1) && misses(&told), "{told}");
-    }
-    for run in ["first", "second, which has nothing to do"] {
-        let told = walt.export(1, "out", &["--with-wal"]);
-        assert!(misses(&told), "{run}: {told}");
-        let manifest = manifest_of(&walt.out("out"));
-        assert_eq!(manifest["complete"], json!(false), "{run}");
-        let regions = manifest["regions"].as_array().expect("regions");
-        let missing = regions.iter().filter_map(|region| region["missing"].as_array());
-        assert_eq!(missing.map(Vec::len).sum::<usize>(), 1, "{manifest}");
-    }
-    assert_eq!(manifest_of(&walt.out("before"))["complete"], json!(true));
-    let without = walt.run("scan", &[]);
-    assert!(without.status.success() && !misses(&text(&without.stderr)));
-}
-
 #[test]
 fn a_row_of_a_lost_region_is_not_absent() {
     let walt = Walt::new();
@@ -170,20 +135,6 @@ fn a_row_of_a_lost_region_is_not_absent() {
         assert!(got.status.code() == Some(1) && told.contains("hfile: missing: "), "{told}");
         assert!(!told.contains(&format!("row not found: {row}\n")), "{row}: {told}");
     }
-}
-
-#[test]
-fn a_lost_region_is_missing_of_the_table_once() {
-    let walt = Walt::new();
-    fs::remove_dir_all(&walt.regions()[0]).expect("ours");
-    let scanned = walt.run("scan", &["--skip-damaged"]);
-    for run in ["first", "second"] {
-        let told = walt.export(1, "skipped", &["--skip-damaged"]);
-        assert_eq!(told, text(&scanned.stderr), "{run}");
-    }
-    let manifest = manifest_of(&walt.out("skipped"));
-    assert!(!manifest["regions"].as_array().expect("regions").is_empty());
-    assert!(!manifest["missing"].as_array().expect("a list").is_empty());
 }
 
 #[test]

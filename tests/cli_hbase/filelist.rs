@@ -13,8 +13,6 @@ const REGION: &str = "1bc192e1c1ff9049e743103c3534b32c";
 const OTHER_REGION: &str = "6aad9cb88e3b9cd870e5c5fc95b1a86a";
 /// A file of family g that a major compaction replaced.
 const REPLACED: &str = "26c13a46b2188ad7f01d83e2bfe25a77";
-/// The file of a major compaction in the other region.
-const OTHER_MAJOR: &str = "be0418a9f3bc4ad29c55451ca7800f6f";
 const FLUSHED: &str = "c626764a320e485e8be6703bdbe52706";
 
 /// A root directory of HBase, in which the lists of table t5 are lost.
@@ -81,36 +79,6 @@ fn rebuilt_lists_let_a_table_be_read_as_before() {
         run(0, &["table", "scan", "--root", original, "t5", "--versions", "all", "--raw"]);
     assert_eq!(cells, expected);
     assert!(cells.lines().count() > 100);
-}
-
-#[test]
-fn inputs_of_a_compaction_that_are_there_again_are_left_out() {
-    let lost = Lost::new();
-    // By its file info, fe9e… was compacted from this file.
-    let input = "6dcf0bf6e7c04ce4ab2ba7ab84eb7bd5";
-    fs::copy(lost.family().join(FLUSHED), lost.family().join(input)).expect("ours");
-    shows(0, &lost.args(&[])).has_all(&[
-        &format!("left out   {input}, 5,221 bytes\n"),
-        "replaced it: a compaction had it as an input\n",
-        "table t5: 4 lists, ",
-        " files, 2 left out\n",
-    ]);
-}
-
-#[test]
-fn a_bulk_loaded_file_replaces_nothing_though_it_says_that_it_is_of_a_major_compaction() {
-    let lost = Lost::new();
-    // Jobs that write files for bulk loads set the flag of major compactions.
-    let loaded = "00000000000000000000000000000099_SeqId_99_";
-    let table = lost.root.join("data/default/t5");
-    let other = table.join(OTHER_REGION).join("g").join(OTHER_MAJOR);
-    shows(0, &["info", other.to_str().expect("text")]).has("\norigin        major compaction, ");
-    fs::copy(other, lost.family().join(loaded)).expect("ours");
-    shows(0, &lost.args(&[])).has_all(&[
-        &format!("HFile      {loaded}, "),
-        &format!("HFile      {FLUSHED}, "),
-        &format!("left out   {REPLACED}, "),
-    ]);
 }
 
 #[test]

@@ -133,37 +133,3 @@ fn rows_columns_and_versions_are_chosen() {
     let (_, told) = run(&copy, 2, &["snapshot", "scan", "s4", "--family", "f9"]);
     assert!(told.contains("has no family f9; it has f1, f2"), "{told}");
 }
-
-#[test]
-fn damage_ends_a_scan_or_is_listed() {
-    let copy = RootCopy::new();
-    let family = copy.path().join("archive/data/ns1/t4");
-    let region = fs::read_dir(family).expect("listed").next().expect("one").expect("readable");
-    let family = fs::read_dir(region.path())
-        .expect("listed")
-        .map(|item| item.expect("readable").path())
-        .find(|path| path.file_name().is_some_and(|name| name.len() == 1))
-        .expect("the family h or g");
-    let file = fs::read_dir(family)
-        .expect("listed")
-        .map(|item| item.expect("readable").path())
-        .find(|path| path.is_file())
-        .expect("a store file");
-    let mut bytes = fs::read(&file).expect("readable");
-    bytes[40] ^= 1;
-    fs::write(&file, bytes).expect("disk takes it");
-    let name = file.file_name().and_then(|name| name.to_str()).expect("UTF-8");
-    let (_, told) = run(&copy, 1, &["snapshot", "scan", "s6"]);
-    assert!(told.contains(name), "{told}");
-    let next = "next: restore a sound copy of the file (replica, backup), or read what is left with --skip-damaged; ";
-    assert!(told.contains(next), "{told}");
-    let output = copy.path().join("../export");
-    let output = output.to_str().expect("UTF-8");
-    let export = ["snapshot", "export", "s6", "--to", "cells", "--output", output];
-    let (_, told) = run(&copy, 1, &export);
-    assert!(told.contains(name) && told.contains(next), "{told}");
-    let (out, told) = run(&copy, 1, &["snapshot", "scan", "s6", "--skip-damaged"]);
-    assert!(!out.is_empty());
-    assert!(told.starts_with("hfile: missing: ") && told.contains(name), "{told}");
-    assert!(told.contains("may be missing or incomplete"), "{told}");
-}

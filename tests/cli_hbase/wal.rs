@@ -292,27 +292,6 @@ fn a_torn_entry_that_the_next_log_has_again_is_not_lost() {
     assert!(status == Some(1) && out.contains("entries may be lost"), "{out}");
 }
 
-#[test]
-fn damage_has_status_1_and_an_offset() {
-    let directory = tempdir().expect("a temporary directory");
-    let mut bytes = log_bytes("dictionary.closed");
-    // The type of the last cell of the file, before its value and the trailer, or what is near it.
-    let at = bytes.len() - 40;
-    bytes[at..at + 4].fill(0xff);
-    let damaged = write(directory.path(), "damaged", &bytes);
-    let (out, _) = run(1, &["wal", "verify", "--json", path(&damaged)]);
-    let report = &objects(&out)[0];
-    assert_eq!(report["ok"], false);
-    let offset = &report["errors"][0]["offset"];
-    let (out, told) = run(1, &["wal", "cat", "--json", path(&damaged)]);
-    let found = objects(&out);
-    assert_eq!(found, truth("dictionary.closed")[..found.len()]);
-    assert_eq!(report["entries"].as_u64(), Some(found.len() as u64));
-    assert!(told.contains(&format!("damaged: damaged at offset {offset}: ")), "{told}");
-    assert!(told.contains("\nnext: restore a sound copy of the log"), "{told}");
-    shows(1, &["wal", "info", path(&damaged)]).has("end           DAMAGED at offset ");
-}
-
 /// Returns a log of ten entries, of which the third and the seventh are damaged.
 fn log_with_two_damaged_entries() -> Vec<u8> {
     let mut log = PlainLog::new();

@@ -197,16 +197,6 @@ fn ctrl_c_while_skipping_prints_the_given_line() {
 }
 
 #[test]
-fn put_of_the_cells_format_prints_where_to_resume() {
-    let [a, b, c] = ["a", "b", "c"].map(|row| put_line(row, "", 1, ""));
-    let lines = format!("{a}{b}nonsense\n{c}");
-    let (_directory, store, input) = with_store(&lines);
-    tells(3, &["store", "put", &store, "f", "--from", "cells", &input])
-        .begins_with("hfile: 2 cells stored from the records before line 3;");
-    assert_eq!(cells(&store).len(), 2);
-}
-
-#[test]
 fn a_dry_run_of_put_opens_no_store() {
     let (directory, store, input) = with_store("id,n\nr1,1\n,2\n");
     fs::remove_dir_all(&store).expect("ours");

@@ -1,9 +1,8 @@
 //! `hfile store verify` and `salvage` of damaged stores, and the lock between processes.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::Value;
 use support::cells::put_line;
@@ -202,65 +201,4 @@ fn a_store_without_a_manifest_is_salvaged_if_its_families_are_named() {
     assert_eq!(all.matches("V: g").count() + all.matches("value=g").count(), 2, "{all}");
     let family = store(directory, &["scan", "saved", "g", "--format", "csv"]);
     assert_eq!(family.lines().count(), 3, "{family}");
-}
-
-#[test]
-fn a_second_process_is_refused_even_if_lock_was_recreated() {
-    let directory = tempfile::tempdir().expect("a place for the test");
-    let directory = directory.path();
-    filled(directory, "s");
-    let put = ["store", "put", "s", "f", "--from", "cells", "-", "--ack", "--batch", "1"];
-    let mut holder = Command::new(env!("CARGO_BIN_EXE_hfile"))
-        .args(put)
-        .current_dir(directory)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the binary runs");
-    let mut stdin = holder.stdin.take().expect("piped");
-    let cell = put_line("a", "q", 5, "v");
-    stdin.write_all(cell.repeat(2).as_bytes()).expect("it reads");
-    stdin.flush().expect("it reads");
-    let mut line = String::new();
-    let mut acknowledged = BufReader::new(holder.stdout.take().expect("piped"));
-    acknowledged.read_line(&mut line).expect("it acknowledges");
-    for step in ["as it is", "removed", "made anew"] {
-        let lock = directory.join("s/LOCK");
-        match step {
-            "removed" => fs::remove_file(&lock).expect("it is there"),
-            "made anew" => fs::write(&lock, "").expect("writable"),
-            _ => {}
-        }
-        // Verbs that only read need no lock.
-        run(0, directory, &["verify", "s"]);
-        for verb in [&["flush", "s"][..], &["checkpoint", "s", "t"], &["salvage", "s", "saved"]] {
-            tells(3, directory, verb).has("open already");
-        }
-    }
-    drop(stdin);
-    assert!(holder.wait().expect("it ends").success());
-    store(directory, &["verify", "s"]);
-}
-
-#[test]
-fn a_deleted_last_log_segment_is_named_and_salvage_suggested() {
-    let directory = tempfile::tempdir().expect("a place for the test");
-    let directory = directory.path();
-    store(directory, &["create", "t", "f"]);
-    for row in ["row1", "row2"] {
-        store(directory, &["append", "t", "f", row, "q", "value"]);
-    }
-    let segments = fs::read_dir(directory.join("t/wal")).expect("a log");
-    let last = segments.map(|segment| segment.expect("readable").path()).max().expect("a segment");
-    fs::remove_file(&last).expect("it is there");
-    let name = last.file_name().expect("a name").to_str().expect("text");
-    for verb in [&["get", "t", "row2"][..], &["scan", "t"], &["flush", "t"]] {
-        let (out, error) = run(1, directory, verb);
-        assert_eq!(out, "", "{verb:?}: {error}");
-        assert!(error.contains(name) && error.contains("missing"), "{verb:?}: {error}");
-        assert!(error.contains("hfile store salvage"), "{verb:?}: {error}");
-    }
-    shows(1, directory, &["verify", "t"]).has(&format!("{name}: DAMAGED"));
-    run(1, directory, &["salvage", "t", "u"]);
-    assert_eq!(store(directory, &["scan", "u"]).lines().count(), 1);
 }

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bytes::Bytes;
 use filter::Seed;
 use sstable::{
-    BlockType, Caching, CellRef, CellType, ChecksumType, Error, FileName, KeyRef, ReadTrace,
-    RowProbe, SequenceId, Timestamp, Writer, WriterOptions, salvage,
+    BlockType, CellRef, CellType, ChecksumType, Error, FileName, ReadTrace, RowProbe, SequenceId,
+    Timestamp, Writer, WriterOptions, salvage,
 };
 use support::cells::{PUT, hfile};
 use support::say;
@@ -257,25 +257,6 @@ fn the_trailer_is_checked_against_the_file() {
         }
     }
     assert!(refused > 1000, "{refused}");
-}
-
-#[test]
-fn seeks_in_damaged_files_do_not_panic() {
-    let sound = Sound::of_hbase("p11-prefix-none-row");
-    let keys: Vec<_> = sound.cells.iter().step_by(17).map(|cell| cell.as_ref().key()).collect();
-    for bit in (0..(sound.bytes.len() - 4096) * 8).step_by(41) {
-        let mut bytes = sound.bytes.clone();
-        bytes[bit / 8] ^= 1 << (bit % 8);
-        let Ok(reader) = open(bytes) else { continue };
-        let mut scanner = reader.scanner(Caching::Use);
-        for key in &keys {
-            for key in [*key, KeyRef::after_row(key.row)] {
-                if scanner.seek(key).is_ok() && scanner.seek_before(key).is_ok() {
-                    let _ = scanner.advance().and_then(|()| scanner.retreat());
-                }
-            }
-        }
-    }
 }
 
 /// Returns a file and the length of its first block: `len`, or one that such a block can have.

@@ -5,28 +5,24 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use store::{Durability, FamilyOptions, Put, Result, SalvageOutcome, Scan, Store, StoreOptions};
+use store::{Durability, FamilyOptions, Put, Result, SalvageOutcome, Scan, Store};
 use support::disk::{Disk, Fault, Faults};
-use support::test_store::disk_with_data;
+use support::test_store::{disk_with_data, quiet_on};
 use workload::Random;
 
 const STORE: &str = "/data/store";
 const COPY: &str = "/data/copy";
-
-fn options(disk: &Disk) -> StoreOptions {
-    StoreOptions::default().vfs(Arc::new(disk.clone())).background(false).auto_compaction(false)
-}
 
 /// Copies a store to `COPY`, and returns whether all of it.
 type Copying = fn(&Disk) -> Result<bool>;
 
 const COPIES: [(&str, Copying); 2] = [
     ("checkpoint", |disk| {
-        Store::open(STORE, options(disk))?.checkpoint(COPY)?;
+        Store::open(STORE, quiet_on(disk))?.checkpoint(COPY)?;
         Ok(true)
     }),
     ("salvage", |disk| {
-        let outcome = store::salvage(STORE, COPY, &options(disk), &[], |_| {})?;
+        let outcome = store::salvage(STORE, COPY, &quiet_on(disk), &[], |_| {})?;
         Ok(outcome == SalvageOutcome::Whole)
     }),
 ];
@@ -34,7 +30,7 @@ const COPIES: [(&str, Copying); 2] = [
 /// Two files, one of them damaged if wanted, and rows in two log segments.
 fn filled(is_damaged: bool) -> Disk {
     let disk = disk_with_data();
-    let store = Store::open(STORE, options(&disk).wal_segment_bytes(300)).unwrap();
+    let store = Store::open(STORE, quiet_on(&disk).wal_segment_bytes(300)).unwrap();
     store.create_family("f", FamilyOptions::default().block_size(200)).unwrap();
     for (number, row) in (0..40).map(|number| (number, format!("row{number:02}"))) {
         let put = Put::new(&row).column("f", "q", "value ".repeat(10));
@@ -58,7 +54,7 @@ fn filled(is_damaged: bool) -> Disk {
 }
 
 fn rows(disk: &Disk, place: &str) -> Result<BTreeSet<String>> {
-    let store = Store::open(place, options(disk).create(false))?;
+    let store = Store::open(place, quiet_on(disk).create(false))?;
     let cells = store.scan(Scan::family("f"))?;
     cells.map(|cell| Ok(String::from_utf8(cell?.row().to_vec()).unwrap())).collect()
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{fs, io};
 
@@ -15,7 +14,7 @@ use store::{
 };
 use support::cells::PUT;
 use support::disk::{Disk, Fault, Faults};
-use support::test_store::disk_with_data;
+use support::test_store::{disk_with_data, quiet_on};
 use workload::Random;
 
 /// Something that a store does.
@@ -23,12 +22,8 @@ type Work = dyn Fn(&Store) -> store::Result<()>;
 
 const STORE: &str = "/data/store";
 
-fn options(disk: &Disk) -> StoreOptions {
-    StoreOptions::default().vfs(Arc::new(disk.clone())).background(false).auto_compaction(false)
-}
-
 fn open(disk: &Disk) -> Store {
-    Store::open(STORE, options(disk)).unwrap()
+    Store::open(STORE, quiet_on(disk)).unwrap()
 }
 
 /// Returns a store on a new disk, with the row "before" and, if asked for, an open log segment.
@@ -117,47 +112,6 @@ fn a_put_without_space_is_refused_as_a_whole_and_the_next_one_succeeds() {
     assert!(went_on >= 10 && stopped == 10, "{went_on} {stopped}");
 }
 
-/// Delayed writes are pending when a segment ends, and are written there.
-#[test]
-fn a_lack_of_space_at_the_end_of_a_segment_neither_stops_the_store_nor_keeps_a_refused_write() {
-    let (mut went_on, mut stopped, mut refused) = (0, 0, 0);
-    for fault in [Fault::NoSpace, Fault::ShortWrite] {
-        for number in 1.. {
-            let disk = Disk::default();
-            let store = Store::open(STORE, options(&disk).wal_segment_bytes(8 << 10)).unwrap();
-            store.create_family("f", FamilyOptions::default()).unwrap();
-            disk.set_faults(Faults::once(number, fault));
-            let mut expected = BTreeSet::new();
-            for row in (0..30).map(|row| format!("row{row:02}")) {
-                let put = Put::new(&row).column("f", "q", "value ".repeat(200));
-                match store.write(put, Durability::AsyncWal) {
-                    Ok(()) => drop(expected.insert(row)),
-                    Err(error) if is_full(&error) => refused += 1,
-                    Err(_) => break,
-                }
-            }
-            let is_past = disk.calls() < number;
-            disk.set_faults(Faults::default());
-            if is_past {
-                break;
-            }
-            let put = Put::new("after").column("f", "q", "value");
-            // A failed sync stops the store.
-            if store.write(put, Durability::FsyncWal).is_ok() {
-                expected.insert("after".to_owned());
-                assert_eq!(rows(&store), expected, "{fault:?} {number}");
-                assert_eq!(rows(&open(&disk.after_kill())), expected, "{fault:?} {number}");
-                went_on += 1;
-            } else {
-                stopped += 1;
-            }
-        }
-    }
-    // What stops it are syncs and renames alone.
-    assert_eq!((went_on, stopped), (78, 58));
-    assert!(refused > 0);
-}
-
 #[test]
 fn increments_appends_and_deletes_without_space_are_refused_too() {
     let works: [&Work; 3] = [
@@ -180,20 +134,6 @@ fn increments_appends_and_deletes_without_space_are_refused_too() {
     }
 }
 
-/// An asynchronous write that was acknowledged is not lost by a refused one behind it.
-#[test]
-fn delayed_log_records_outlive_a_refused_write() {
-    let (disk, store) = with_row(true);
-    let delayed = Put::new("delayed").column("f", "q", "value");
-    store.write(delayed, Durability::AsyncWal).unwrap();
-    disk.set_faults(Faults::once(1, Fault::ShortWrite));
-    assert!(is_full(&put(&store, "refused").unwrap_err()));
-    put(&store, "after").unwrap();
-    let expected = ["after", "before", "delayed"].map(str::to_owned).into();
-    assert_eq!(rows(&store), expected);
-    assert_eq!(rows(&open(&disk.after_kill())), expected);
-}
-
 #[test]
 fn a_failed_sync_stops_the_store_also_if_the_disk_is_full() {
     let (disk, store) = with_row(true);
@@ -211,7 +151,7 @@ fn what_is_written_while_space_comes_and_goes_is_kept_and_what_is_refused_is_not
     for seed in 0..400 {
         let (disk, mut random) = (Disk::default(), Random::new(seed));
         let segment_bytes = [500, 2_000, 8_000][random.below(3)];
-        let store = Store::open(STORE, options(&disk).wal_segment_bytes(segment_bytes)).unwrap();
+        let store = Store::open(STORE, quiet_on(&disk).wal_segment_bytes(segment_bytes)).unwrap();
         store.create_family("f", FamilyOptions::default()).unwrap();
         let mut expected = BTreeSet::new();
         for row in (0..40).map(|row| format!("row{row:02}")) {

@@ -13,11 +13,11 @@ use std::sync::{Arc, Mutex};
 
 use store::{
     Append, CheckAndMutate, CompactionKind, CompareOperator, Delete, Durability, Error,
-    FamilyOptions, Pairs, Put, Scan, Snapshot, Store, StoreOptions, WriteBatch,
+    FamilyOptions, Pairs, Put, Scan, Snapshot, Store, WriteBatch,
 };
 use support::disk::Disk;
 use support::say;
-use support::test_store::disk_with_data;
+use support::test_store::{disk_with_data, quiet_on};
 use workload::Random;
 
 type Map = BTreeMap<Vec<u8>, Vec<u8>>;
@@ -44,8 +44,7 @@ struct Model {
 }
 
 fn open(disk: &Disk) -> Store {
-    let options = StoreOptions::default().vfs(Arc::new(disk.clone())).wal_segment_bytes(6_000);
-    Store::open("/data/store", options.background(false).auto_compaction(false)).unwrap()
+    Store::open("/data/store", quiet_on(disk).wal_segment_bytes(6_000)).unwrap()
 }
 
 /// Checks a read of keys against the map; `keys` is of a store or of a snapshot.

@@ -5,12 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use sstable::{CellRef, FileInfo, Reader, ReaderOptions, SequenceId, WriterOptions};
-use store::{CompactionKind, Error, FamilyOptions, Get, Put, Store, StoreOptions, Timestamp};
+use store::{CompactionKind, Error, FamilyOptions, Get, Put, Store, Timestamp};
+use support::test_store::open;
 use support::{cells, files_below, hex};
-
-fn open(directory: &Path) -> store::Result<Store> {
-    Store::open(directory, StoreOptions::default().auto_compaction(false))
-}
 
 /// Makes a store of two files of equal cell count and length, with the given row in each.
 fn filled(directory: &Path, rows: [&str; 2]) -> Vec<PathBuf> {

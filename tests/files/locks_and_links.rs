@@ -15,11 +15,8 @@ use store::{
     Error, FamilyOptions, Get, Put, SalvageOutcome, Store, StoreOptions, VerifyEvent,
     VerifyOutcome, verify,
 };
+use support::test_store::open;
 use support::{contents, say};
-
-fn open(directory: &Path) -> store::Result<Store> {
-    Store::open(directory, StoreOptions::default().auto_compaction(false))
-}
 
 /// Makes a store with a file and a log.
 fn filled(directory: &Path) -> Store {

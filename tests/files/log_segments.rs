@@ -12,11 +12,8 @@ use store::{
 };
 use support::disk::Disk;
 use support::files_below;
+use support::test_store::open;
 use support::test_store::{has, put};
-
-fn open(directory: &Path) -> store::Result<Store> {
-    Store::open(directory, StoreOptions::default().auto_compaction(false))
-}
 
 fn segments(store: &Path) -> Vec<PathBuf> {
     files_below(&store.join("wal"))

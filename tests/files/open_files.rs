@@ -12,6 +12,7 @@ use store::{
     CompactionKind, Error, FamilyOptions, Get, Increment, Put, Scan, Store, StoreOptions,
     VerifyOutcome, verify,
 };
+use support::test_store::open;
 
 const DESCRIPTORS: usize = 64;
 
@@ -35,13 +36,9 @@ fn is_limited(name: &str) -> bool {
     false
 }
 
-fn open(directory: &Path) -> Store {
-    Store::open(directory, StoreOptions::default().auto_compaction(false)).unwrap()
-}
-
 /// Creates a store with a file for each of `rows`.
 fn with_files(directory: &Path, rows: std::ops::Range<usize>) -> Store {
-    let store = open(directory);
+    let store = open(directory).unwrap();
     store.create_family("f", FamilyOptions::default()).unwrap();
     for number in rows {
         put(&store, number);
@@ -108,7 +105,7 @@ fn a_store_with_300_files_needs_32_descriptors_for_them() {
     let outcome = verify(place("store"), &StoreOptions::default(), |_| {}).unwrap();
     assert_eq!(outcome, VerifyOutcome::Sound);
     drop(store);
-    let store = open(&place("store"));
+    let store = open(&place("store")).unwrap();
     store.rebuild_filters("f").unwrap();
     store.compact("f", CompactionKind::Major).unwrap();
     assert_eq!(store.get(&Get::row("row0300").column("f", "q")).unwrap()[0].value(), b"row0300");
@@ -116,7 +113,7 @@ fn a_store_with_300_files_needs_32_descriptors_for_them() {
     assert_eq!(seen, 300, "a snapshot keeps the files from before the compaction");
     drop((store, snapshot));
     // The copies are complete, and take part in the same limit.
-    assert_has(&open(&place("checkpoint")), 0..301);
+    assert_has(&open(&place("checkpoint")).unwrap(), 0..301);
     let loaded = with_files(&place("loaded"), 0..0);
     loaded.bulk_load("f", &files(&place("export").join("f"))).unwrap();
     assert_has(&loaded, 0..301);
@@ -164,7 +161,7 @@ fn a_store_goes_on_while_the_program_uses_all_other_descriptors() {
     assert_has(&store, 0..52);
     drop(taken);
     drop(store);
-    assert_has(&open(directory.path()), 0..52);
+    assert_has(&open(directory.path()).unwrap(), 0..52);
 }
 
 /// A reader in another process keeps no file from being removed by the writer.

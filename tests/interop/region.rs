@@ -13,7 +13,6 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::LazyLock;
-use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
 use sstable::{Reader, ReaderOptions};
@@ -108,8 +107,7 @@ fn a_major_compaction_keeps_the_cells_that_hbase_keeps() {
         fs::create_dir(&place).unwrap();
         copy_files(&history.files, &place);
         let compacted = directory.path().join(format!("compacted-{seed}"));
-        let (now, family) =
-            (history.clock.load(Ordering::Relaxed).to_string(), history.family.clone());
+        let (now, family) = (history.clock.now().to_string(), history.family.clone());
         let number = |name: &str| family[name].to_string();
         let [place, output] = [&place, &compacted].map(|path| path.display().to_string());
         let [versions, min_versions, ttl] = ["versions", "minVersions", "ttl"].map(number);

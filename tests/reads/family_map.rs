@@ -8,23 +8,23 @@ mod upkeep;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
 use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{BloomType, CellRef, WriterOptions};
 use store::{
-    Clock, CompactionKind, Delete, Durability, FamilyOptions, FileFate, Get, MapMode, MapStats,
-    Put, ReadTrace, Snapshot, Store, StoreOptions, Timestamp, WriteBatch,
+    CompactionKind, Durability, FamilyOptions, FileFate, Get, MapMode, MapStats, Put, ReadTrace,
+    Snapshot, Store, StoreOptions, Timestamp, WriteBatch,
 };
 use support::cells::{PUT, hfile};
 use support::disk::Disk;
 use support::say;
-use support::test_store::TestStore;
+use support::test_store::{TestClock, TestStore, quiet};
 use workload::Random;
 
 fn options() -> StoreOptions {
-    StoreOptions::default().background(false).auto_compaction(false).durability(Durability::SkipWal)
+    quiet().durability(Durability::SkipWal)
 }
 
 fn family() -> FamilyOptions {
@@ -125,7 +125,6 @@ fn get_all(family: FamilyOptions) -> ReadTrace {
 struct Rows {
     store: Store,
     values: Vec<Option<String>>,
-    lookups: u64,
 }
 
 impl Rows {
@@ -144,36 +143,20 @@ impl Rows {
         }
     }
 
-    fn delete(&mut self, rows: impl Iterator<Item = u64> + Clone) {
-        let mut batch = WriteBatch::new();
-        for row in rows.clone() {
-            batch.delete(Delete::row(key(row)));
-        }
-        self.store.write(batch, Durability::SkipWal).unwrap();
-        self.note(rows, None);
-    }
-
     /// Gets every row, alone and in a batch.
-    fn check(&mut self, what: &str) {
-        self.lookups += check(|get| self.store.get(get).unwrap(), &self.values, what);
+    fn check(&self, what: &str) {
+        for (row, expected) in (0..).zip(&self.values) {
+            let found = self.store.get(&Get::row(key(row)).column("f", "q")).unwrap();
+            let found = found.first().map(|cell| cell.value().to_vec());
+            assert_eq!(found, expected.clone().map(String::into_bytes), "{what}: row {row}");
+        }
         let gets: Vec<_> = (0..self.values.len() as u64).map(|row| Get::row(key(row))).collect();
         for (row, cells) in self.store.multi_get(&gets).unwrap().iter().enumerate() {
             let found = cells.first().map(|cell| cell.value().to_vec());
             let expected = self.values[row].as_ref().map(|value| value.clone().into_bytes());
             assert_eq!(found, expected, "{what}: row {row} of a batch");
-            self.lookups += u64::from(expected.is_some());
         }
     }
-}
-
-/// Returns the number of rows that are there.
-fn check(get: impl Fn(&Get) -> Vec<store::Cell>, values: &[Option<String>], what: &str) -> u64 {
-    for (row, expected) in values.iter().enumerate() {
-        let found = get(&Get::row(key(row as u64)).column("f", "q"));
-        let found = found.first().map(|cell| String::from_utf8(cell.value().to_vec()).unwrap());
-        assert_eq!(&found, expected, "{what}: row {row}");
-    }
-    values.iter().flatten().count() as u64
 }
 
 fn bulk_load(rows: &mut Rows, directory: &Path, name: &str, numbers: std::ops::Range<u64>) {
@@ -191,62 +174,6 @@ fn bulk_load(rows: &mut Rows, directory: &Path, name: &str, numbers: std::ops::R
     std::fs::write(&path, hfile(&path, WriterOptions::default(), cells)).unwrap();
     rows.store.bulk_load("f", &[path]).unwrap();
     rows.note(numbers, Some(name));
-}
-
-/// More than a million gets of rows that are there, through every way in which files change.
-#[test]
-fn a_million_lookups_deny_no_row() {
-    million_lookups(family());
-}
-
-#[test]
-fn a_million_lookups_in_a_wide_map_deny_no_row() {
-    million_lookups(wide());
-}
-
-fn million_lookups(family: FamilyOptions) {
-    let directory = tempfile::tempdir().unwrap();
-    let (place, loads) = (directory.path().join("store"), directory.path().to_path_buf());
-    let store = open(&place);
-    store.create_family("f", family).unwrap();
-    let mut rows = Rows { store, values: Vec::new(), lookups: 0 };
-    let mut snapshots: Vec<(Snapshot, Vec<Option<String>>)> = Vec::new();
-    let mut random = Random::new(28);
-    for round in 0..15_u64 {
-        for file in 0..12_u64 {
-            let first = random.below(8_000) as u64;
-            let value = format!("{round}.{file}");
-            rows.write((first..first + 3_000).step_by(1 + file as usize % 3), &value);
-            rows.store.flush().unwrap();
-        }
-        rows.check("flushed");
-        let files = rows.store.stats().families[0].files;
-        assert_eq!(covered(&rows.store), files, "round {round}");
-        snapshots.push((rows.store.snapshot(), rows.values.clone()));
-        let first = random.below(10_000) as u64;
-        rows.delete(first..first + 200);
-        rows.store.flush().unwrap();
-        let first = random.below(10_000) as u64;
-        bulk_load(&mut rows, &loads, &format!("load{round}"), first..first + 1_000);
-        rows.check("loaded");
-        let kind = if round % 2 == 0 { CompactionKind::Major } else { CompactionKind::Minor };
-        rows.store.compact("f", kind).unwrap();
-        rows.check("compacted");
-        if round % 3 == 2 {
-            snapshots.clear();
-            rows.store = Store::open(directory.path().join("other"), options()).unwrap();
-            rows.store = open(&place);
-            rows.check("opened again");
-        }
-        let stats = rows.store.stats();
-        assert_eq!((covered(&rows.store), stats.map_failures), (stats.families[0].files, 0));
-        for (snapshot, values) in &snapshots {
-            check(|get| snapshot.get(get).unwrap(), values, "snapshot");
-        }
-    }
-    assert!(rows.lookups > 1_000_000, "{}", rows.lookups);
-    let trace = rows.store.stats().families[0].reads;
-    assert_eq!(trace.filter_checks, 0, "every file was covered when it was read");
 }
 
 #[test]
@@ -347,7 +274,7 @@ fn a_file_that_cannot_be_read_is_left_out() {
     let place = directory.path().join("store");
     let store = open(&place);
     store.create_family("f", family().bloom_type(BloomType::None)).unwrap();
-    let mut rows = Rows { store, values: Vec::new(), lookups: 0 };
+    let mut rows = Rows { store, values: Vec::new() };
     rows.write(0..3_000, "value");
     rows.store.flush().unwrap();
     rows.write(5_000..5_100, "value");
@@ -371,12 +298,10 @@ fn a_file_that_cannot_be_read_is_left_out() {
 
 #[test]
 fn expired_rows_and_time_ranges_are_judged_as_without_a_map() {
-    let now = Arc::new(AtomicI64::new(1_000));
-    let clock = Arc::clone(&now);
-    let clock = Clock::new(move || Timestamp::new(clock.load(Ordering::Relaxed)));
+    let clock = TestClock::at(1_000);
     let disk = Disk::default();
     let options_of_family = family().ttl(Some(Duration::from_millis(100)));
-    let store = Store::open("/store", options().vfs(Arc::new(disk)).clock(clock)).unwrap();
+    let store = Store::open("/store", options().vfs(Arc::new(disk)).clock(clock.clock())).unwrap();
     store.create_family("f", options_of_family).unwrap();
     for time in [950, 980, 1_000] {
         let put = |row: u64| Put::new(key(row)).column_at("f", "q", Timestamp::new(time), "value");
@@ -389,7 +314,7 @@ fn expired_rows_and_time_ranges_are_judged_as_without_a_map() {
         rows.filter(|row| !store.get(&Get::row(key(*row))).unwrap().is_empty()).count()
     };
     assert_eq!(shown(900..1_100), 100);
-    now.store(1_060, Ordering::Relaxed);
+    clock.set(1_060);
     assert_eq!(shown(900..1_100), 70, "rows 950 to 979 have expired");
     store.compact("f", CompactionKind::Major).unwrap();
     assert_eq!((shown(900..1_100), covered(&store)), (70, 1));
@@ -418,7 +343,7 @@ fn background_threads_cover_loaded_files_and_those_of_a_reopened_store() {
     let in_background = || Store::open(&place, options().background(true)).unwrap();
     let store = in_background();
     store.create_family("f", family()).unwrap();
-    let mut rows = Rows { store, values: Vec::new(), lookups: 0 };
+    let mut rows = Rows { store, values: Vec::new() };
     let wait = |store: &Store| {
         for _ in 0..3_000 {
             if covered(store) == store.stats().families[0].files {
@@ -443,59 +368,4 @@ fn background_threads_cover_loaded_files_and_those_of_a_reopened_store() {
     rows.check("opened and covered");
     let reads = rows.store.stats().families[0].reads;
     assert!(reads.files_skipped_by_map > 0);
-}
-
-/// Median times of gets with a filter for each file and with a map, in alternating rounds.
-#[test]
-#[ignore = "measures; run with --release --ignored --nocapture"]
-fn times_with_and_without_a_map() {
-    const ROWS: u64 = 400_000;
-    for files in [16, 64] {
-        let stores = [MapMode::Off, MapMode::Files].map(|map| {
-            let directory = tempfile::tempdir().unwrap();
-            let options = options().cache_bytes(2 << 30).memstore_flush_bytes(1 << 30);
-            let store = Store::open(directory.path(), options).unwrap();
-            let filter = (FilterKind::BlockedBloom, Sizing::ErrorRate(ErrorRate::HBASE));
-            let family = family().bloom_type(BloomType::None).filter(Some(filter));
-            store.create_family("f", family.family_map(map)).unwrap();
-            for file in 0..files {
-                write(&store, (file..ROWS).step_by(files as usize), &"value".repeat(20));
-                store.flush().unwrap();
-            }
-            assert_eq!(covered(&store), if map == MapMode::Off { 0 } else { files });
-            (directory, store)
-        });
-        let mut random = Random::new(1);
-        let mut times = [(); 2].map(|()| [Vec::new(), Vec::new()]);
-        for round in 0..15 {
-            let mut rows: Vec<_> =
-                (0..20_000).map(|_| random.below(ROWS as usize) as u64).collect();
-            random.shuffle(&mut rows);
-            for (is_present, suffix) in [(0, "x"), (1, "")] {
-                let gets = rows.iter().map(|row| Get::row(format!("{}{suffix}", key(*row))));
-                let gets: Vec<_> = gets.map(|get| get.column("f", "q")).collect();
-                for at in [round % 2, 1 - round % 2] {
-                    let start = std::time::Instant::now();
-                    for get in &gets {
-                        assert_eq!(stores[at].1.get(get).unwrap().len(), is_present);
-                    }
-                    let nanos = start.elapsed().as_nanos() / gets.len() as u128;
-                    times[is_present][at].push(nanos);
-                }
-            }
-        }
-        let median = |times: &mut Vec<u128>| {
-            times.sort_unstable();
-            times[times.len() / 2]
-        };
-        let [[absent, absent_map], [present, present_map]] = &mut times;
-        say(&format!(
-            "{files} files: absent {} ns by filters, {} by the map ({} bits a row); present {}, {}",
-            median(absent),
-            median(absent_map),
-            map_stats(&stores[1].1).bytes * 8 / ROWS,
-            median(present),
-            median(present_map),
-        ));
-    }
 }

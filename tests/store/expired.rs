@@ -11,6 +11,7 @@ use store::{
     Clock, CompactionKind, CompactionOptions, Delete, FamilyOptions, Get, Put, Scan, Store,
     StoreOptions, Timestamp,
 };
+use support::test_store::TestClock;
 
 const TTL: Duration = Duration::from_secs(1);
 const HOUR: i64 = 3_600_000;
@@ -18,19 +19,17 @@ const HOUR: i64 = 3_600_000;
 /// A store without threads, whose time is set by the test.
 struct Case {
     directory: tempfile::TempDir,
-    now: Arc<AtomicI64>,
+    now: TestClock,
     store: Store,
 }
 
 impl Case {
     fn new(family: FamilyOptions) -> Self {
-        let now = Arc::new(AtomicI64::new(10_000));
-        let clock = Arc::clone(&now);
-        let clock = Clock::new(move || Timestamp::new(clock.load(Ordering::SeqCst)));
-        Self::with_clock(family, now, clock)
+        let now = TestClock::at(10_000);
+        Self::with_clock(family, now.clone(), now.clock())
     }
 
-    fn with_clock(family: FamilyOptions, now: Arc<AtomicI64>, clock: Clock) -> Self {
+    fn with_clock(family: FamilyOptions, now: TestClock, clock: Clock) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let options =
             StoreOptions::default().clock(clock).background(false).memstore_flush_bytes(1);
@@ -47,7 +46,7 @@ impl Case {
     }
 
     fn set_time(&self, now: i64) {
-        self.now.store(now, Ordering::SeqCst);
+        self.now.set(now);
     }
 
     fn files(&self) -> usize {
@@ -125,10 +124,10 @@ fn an_expired_file_of_delete_markers_is_removed() {
 #[test]
 fn a_jump_of_the_clock_that_does_not_last_removes_nothing() {
     const TTL: i64 = 3 * HOUR;
-    let (now, passed) = (Arc::new(AtomicI64::new(10_000)), Arc::new(AtomicI64::new(0)));
-    let (clock, elapsed) = (Arc::clone(&now), Arc::clone(&passed));
+    let (now, passed) = (TestClock::at(10_000), Arc::new(AtomicI64::new(0)));
+    let (clock, elapsed) = (now.clone(), Arc::clone(&passed));
     let clock = Clock::doubting_jumps(
-        move || Timestamp::new(clock.load(Ordering::SeqCst)),
+        move || Timestamp::new(clock.now()),
         move || Duration::from_millis(elapsed.load(Ordering::SeqCst).unsigned_abs()),
     );
     let family = FamilyOptions::default().ttl(Some(Duration::from_millis(TTL.unsigned_abs())));
@@ -144,19 +143,19 @@ fn a_jump_of_the_clock_that_does_not_last_removes_nothing() {
     };
     case.put("a");
     for jump in [10 * HOUR, 10 * HOUR] {
-        case.now.fetch_add(jump, Ordering::SeqCst);
+        case.set_time(case.now.now() + jump);
         written_late("b"); // The flush keeps the row.
         assert_eq!(rows(), [""; 0], "the rows have expired by the clock");
         case.store.compact("f", CompactionKind::Major).unwrap();
-        case.now.fetch_sub(jump, Ordering::SeqCst);
+        case.set_time(case.now.now() - jump);
         assert_eq!(rows(), ["a", "b"]);
     }
     assert_eq!(case.store.stats().files_expired, 0);
-    case.now.fetch_add(10 * HOUR, Ordering::SeqCst);
+    case.set_time(case.now.now() + 10 * HOUR);
     written_late("c");
     for _ in 0..4 {
         passed.fetch_add(HOUR / 4, Ordering::SeqCst);
-        case.now.fetch_add(HOUR / 4, Ordering::SeqCst);
+        case.set_time(case.now.now() + HOUR / 4);
         written_late("d");
     }
     assert_eq!(

@@ -12,11 +12,8 @@ use store::{
     StoreOptions, Timestamp,
 };
 use support::disk::{Disk, Fault, Faults};
+use support::test_store::open;
 use support::{hex, judge, say};
-
-fn open(directory: &Path) -> Store {
-    Store::open(directory, StoreOptions::default().auto_compaction(false)).unwrap()
-}
 
 fn row(number: usize) -> String {
     format!("row{number:03}")
@@ -24,7 +21,7 @@ fn row(number: usize) -> String {
 
 /// Makes a store with two families; each has versions and deletes in two files and a memstore.
 fn filled(directory: &Path) -> Store {
-    let store = open(directory);
+    let store = open(directory).unwrap();
     for family in ["f", "g"] {
         let options = FamilyOptions::default().versions(2).block_size(512);
         store.create_family(family, options).unwrap();
@@ -77,7 +74,7 @@ fn an_export_is_split_at_regions_and_loads_into_another_store() {
         matches!(store.export(&out, &splits), Err(Error::Invalid { .. })),
         "an export does not overwrite another"
     );
-    let other = open(&directory.path().join("other"));
+    let other = open(&directory.path().join("other")).unwrap();
     for family in ["f", "g"] {
         other.create_family(family, FamilyOptions::default().versions(2)).unwrap();
         // Deletes in the export hide existing cells.
@@ -96,7 +93,7 @@ fn a_bulk_load_of_a_row_range_takes_only_its_rows() {
     let store = filled(&directory.path().join("store"));
     let export = store.export(directory.path().join("out"), &[b"row200".to_vec()]).unwrap();
     let files: Vec<_> = export.files.iter().take(2).cloned().collect();
-    let other = open(&directory.path().join("other"));
+    let other = open(&directory.path().join("other")).unwrap();
     other.create_family("f", FamilyOptions::default().versions(2)).unwrap();
     let rows = ImportOptions::default().start("row050").stop("row150");
     other.bulk_load_with("f", &files, &rows).unwrap();
@@ -121,12 +118,12 @@ fn a_checkpoint_is_an_independent_store_that_shares_files() {
     );
     store.put(Put::new("later").column("f", "q", "1")).unwrap();
     store.compact("f", CompactionKind::Major).unwrap();
-    let copy = open(&backup);
+    let copy = open(&backup).unwrap();
     assert_eq!(shown(&copy, "f"), before);
     assert_eq!(shown(&copy, "g"), shown(&store, "g"));
     copy.put(Put::new("elsewhere").column("f", "q", "2")).unwrap();
     drop(copy);
-    let copy = open(&backup);
+    let copy = open(&backup).unwrap();
     assert!(copy.get(&Get::row("later")).unwrap().is_empty());
     assert_eq!(copy.get(&Get::row("elsewhere")).unwrap().len(), 1);
     drop(store);
@@ -233,7 +230,7 @@ fn hbase_reads_and_loads_store_files_unchanged() {
     }
     let directory = tempfile::tempdir().unwrap();
     let place = directory.path().join("store");
-    let store = open(&place);
+    let store = open(&place).unwrap();
     let filter = (FilterKind::Ribbon, Sizing::ErrorRate(ErrorRate::new(0.01).unwrap()));
     let options = FamilyOptions::default().block_size(512).filter(Some(filter));
     store.create_family("f", options).unwrap();

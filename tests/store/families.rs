@@ -12,14 +12,13 @@ use store::{
     StoreOptions, Timestamp,
 };
 use support::disk::Disk;
-use support::test_store::disk_with_data;
+use support::test_store::{disk_with_data, quiet_on};
 use workload::Random;
 
 const STORE: &str = "/data/store";
 
 fn options(disk: &Disk) -> StoreOptions {
-    let options = StoreOptions::default().background(false).auto_compaction(false);
-    options.vfs(Arc::new(disk.clone())).clock(Clock::fixed(Timestamp::new(10_000)))
+    quiet_on(disk).clock(Clock::fixed(Timestamp::new(10_000)))
 }
 
 fn open(disk: &Disk) -> Store {
@@ -413,65 +412,4 @@ fn families_change_under_writes_reads_flushes_and_compactions() {
     let kept = store.scan(Scan::family("kept")).unwrap().count();
     assert_eq!(u32::try_from(kept).unwrap(), *acknowledged.lock().unwrap());
     assert_eq!(store.family("f").unwrap().versions, 30);
-}
-
-/// Returns row, time and value of the cells that a scan shows.
-fn scanned(store: &Store, scan: Scan) -> Vec<String> {
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    let cells = store.scan(scan).unwrap().map(Result::unwrap);
-    cells
-        .map(|cell| {
-            let (row, column, value) =
-                (text(cell.row()), text(cell.qualifier()), text(cell.value()));
-            format!("{row}/{column}@{}={value}", cell.timestamp())
-        })
-        .collect()
-}
-
-#[test]
-fn a_scan_shows_the_cells_that_meet_its_conditions() {
-    let disk = disk_with_data();
-    let store = open(&disk);
-    store.create_family("f", FamilyOptions::default().versions(2)).unwrap();
-    let cell = |row: &str, column: &str, time, value: &str| {
-        store.put(Put::new(row).column_at("f", column, Timestamp::new(time), value)).unwrap();
-    };
-    for (time, value) in [(1, "red apple"), (2, "red pear"), (3, "green pear")] {
-        cell("a", "fruit", time, value);
-    }
-    cell("a", "tree", 1, "oak");
-    cell("b", "fruit", 1, "red plum");
-    cell("b", "from", 1, "garden");
-    cell("c", "fruit", 1, "red cherry");
-    cell("c", "fruit", 2, "gone");
-    store.delete(Delete::row("c").column_at("f", "fruit", Timestamp::new(2))).unwrap();
-    for _ in 0..2 {
-        let all = || Scan::family("f");
-        let fruit = ["a/fruit@3=green pear", "b/fruit@1=red plum"];
-        assert_eq!(scanned(&store, all().column("fruit")), fruit);
-        let two = all().column("from").column("tree");
-        assert_eq!(scanned(&store, two), ["a/tree@1=oak", "b/from@1=garden"]);
-        let prefix = all().qualifier_prefix("fr");
-        let shown = ["a/fruit@3=green pear", "b/from@1=garden", "b/fruit@1=red plum"];
-        assert_eq!(scanned(&store, prefix), shown);
-        // The newest version of two that says "red"; the third is beyond the family's maximum, and
-        // the deleted cell stays hidden.
-        let red = ["a/fruit@2=red pear", "b/fruit@1=red plum"];
-        assert_eq!(scanned(&store, all().value_contains("red")), red);
-        assert_eq!(scanned(&store, all().value_contains("red").column("fruit")), red);
-        assert_eq!(scanned(&store, all().value_contains("apple")), [""; 0]);
-        let pear = all().value_contains("pear");
-        assert_eq!(scanned(&store, pear.clone()), ["a/fruit@3=green pear"]);
-        let both = ["a/fruit@3=green pear", "a/fruit@2=red pear"];
-        assert_eq!(scanned(&store, pear.clone().versions(2)), both);
-        assert_eq!(scanned(&store, pear.value_contains("red")), ["a/fruit@2=red pear"]);
-        let short = |cell: &store::CellRef<'_>| cell.value.len() < 7;
-        assert_eq!(scanned(&store, all().filter(short)), ["a/tree@1=oak", "b/from@1=garden"]);
-        let reverse = all().value_contains("r").reverse(true).rows_max(1);
-        assert_eq!(scanned(&store, reverse), ["b/from@1=garden", "b/fruit@1=red plum"]);
-        let limited = all().value_contains("red").rows_max(1).cells_per_row_max(1);
-        assert_eq!(scanned(&store, limited), red[..1]);
-        store.flush().unwrap();
-        store.compact("f", CompactionKind::Major).unwrap();
-    }
 }

@@ -2,22 +2,19 @@
 
 mod model;
 mod sizes;
-mod standing_clock;
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 
 use proptest::prelude::*;
 use proptest::sample::select;
 use sstable::{CellRef, CellType, WriterOptions};
 use store::vfs::Vfs;
 use store::{
-    Clock, CompactionKind, Delete, Durability, Get, MapMode, Put, Scan, Store, StoreOptions,
-    Timestamp, WriteBatch,
+    CompactionKind, Delete, Durability, Get, MapMode, Put, Scan, Store, Timestamp, WriteBatch,
 };
 use support::cells::{PUT, hfile};
 use support::disk::Disk;
+use support::test_store::{TestClock, quiet_on};
 
 use model::{Family, Known, Model, Question};
 
@@ -30,15 +27,19 @@ enum Step {
     Alter(Family),
     Reopen,
     Later(i64),
+    /// Writes the row [`NOW`] without a timestamp.
+    Now(&'static str, CellType),
     Read(Question),
 }
 
-const ROWS: [&str; 4] = ["a", "ab", "b", "c"];
+const ROWS: [&str; 5] = ["a", "ab", "b", "c", NOW];
+/// The row whose cells have the times that the store gives them.
+const NOW: &str = "now";
 
 /// A store and the model, with the same history.
 struct Pair {
     files: Disk,
-    clock: Arc<AtomicI64>,
+    clock: TestClock,
     store: Store,
     model: Model,
 }
@@ -46,7 +47,7 @@ struct Pair {
 impl Pair {
     fn new(family: Family) -> Self {
         let files = Disk::default();
-        let clock = Arc::new(AtomicI64::new(1000));
+        let clock = TestClock::at(1000);
         let store = open(&files, &clock);
         store.create_family("f", family.options()).unwrap();
         let (memstore, model_files) = (Vec::new(), Vec::new());
@@ -89,10 +90,40 @@ impl Pair {
             }
             Step::Later(millis) => {
                 self.model.now += millis;
-                self.clock.store(self.model.now, Ordering::Relaxed);
+                self.clock.set(self.model.now);
             }
+            Step::Now(column, cell_type) => self.write_now(column, *cell_type),
             Step::Read(question) => self.check(*question),
         }
+    }
+
+    /// The next read shows a put and does not show what was deleted, whatever was written before it in the same
+    /// millisecond. The model learns the time that the store gave the cell.
+    fn write_now(&mut self, column: &str, cell_type: CellType) {
+        let value = format!("{}", self.model.sequence + 1);
+        let delete = Delete::row(NOW);
+        match cell_type {
+            CellType::Put => self.store.put(Put::new(NOW).column("f", column, &value)),
+            CellType::DeleteColumn => self.store.delete(delete.column("f", column)),
+            _ => self.store.delete(delete),
+        }
+        .unwrap();
+        let found = self.store.get(&Get::row(NOW).column("f", column)).unwrap();
+        let found: Vec<_> = found.iter().map(|cell| cell.value().to_vec()).collect();
+        let is_put = cell_type == CellType::Put;
+        let expected: Vec<_> = is_put.then(|| value.clone().into_bytes()).into_iter().collect();
+        assert_eq!(found, expected, "{column} {cell_type:?}");
+
+        let stored = self.store.scan(Scan::family("f").start(NOW).raw(true).versions(u32::MAX));
+        let newest = stored.unwrap().map(Result::unwrap).max_by_key(store::Cell::sequence_id);
+        let newest = newest.unwrap();
+        let (time, now) = (newest.timestamp().get(), self.model.now);
+        assert!((now..now + 1_000).contains(&time) && newest.cell_type() == cell_type);
+        self.model.sequence += 1;
+        let qualifier = if cell_type.deletes_family() { "" } else { column }.to_owned();
+        let (sequence, value) = (self.model.sequence, if is_put { value } else { String::new() });
+        let row = NOW.to_owned();
+        self.model.memstore.push(Known { row, qualifier, time, cell_type, sequence, value });
     }
 
     fn check(&self, question: Question) {
@@ -150,11 +181,8 @@ impl Pair {
     }
 }
 
-fn open(files: &Disk, clock: &Arc<AtomicI64>) -> Store {
-    let clock = Arc::clone(clock);
-    let clock = Clock::new(move || Timestamp::new(clock.load(Ordering::Relaxed)));
-    let options = StoreOptions::default().clock(clock).background(false).auto_compaction(false);
-    Store::open("/store", options.vfs(Arc::new(files.clone()))).unwrap()
+fn open(files: &Disk, clock: &TestClock) -> Store {
+    Store::open("/store", quiet_on(files).clock(clock.clock())).unwrap()
 }
 
 fn shown(cell: &CellRef<'_>) -> String {
@@ -200,7 +228,7 @@ fn cells() -> impl Strategy<Value = Vec<(String, String, i64, CellType)>> {
         1 => Just(CellType::DeleteFamily),
         1 => Just(CellType::DeleteFamilyVersion),
     ];
-    let cell = (select(&ROWS[..]), select(&["p", "q"][..]), 990..1003_i64, cell_type);
+    let cell = (select(&ROWS[..4]), select(&["p", "q"][..]), 990..1003_i64, cell_type);
     let cell = cell.prop_map(|(row, column, time, it)| (row.into(), column.into(), time, it));
     prop::collection::vec(cell, 1..6)
 }
@@ -224,8 +252,15 @@ fn step() -> impl Strategy<Value = Step> {
         1 => family().prop_map(Step::Alter),
         1 => Just(Step::Reopen),
         1 => (1..6_i64).prop_map(Step::Later),
+        4 => now(),
         6 => question().prop_map(Step::Read),
     ]
+}
+
+fn now() -> impl Strategy<Value = Step> {
+    let types = [CellType::Put, CellType::Put, CellType::DeleteColumn, CellType::DeleteFamily];
+    (select(&["p", "q"][..]), select(types.to_vec()))
+        .prop_map(|(column, cell_type)| Step::Now(column, cell_type))
 }
 
 fn family() -> impl Strategy<Value = Family> {

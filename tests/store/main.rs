@@ -14,7 +14,6 @@ mod read_only;
 mod recorded_answers;
 mod refused_imports;
 mod same_answers;
-mod scan_options;
 mod settings;
 mod threads;
 mod writes_meanwhile;

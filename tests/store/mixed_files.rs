@@ -8,19 +8,18 @@ use sstable::{
 };
 use store::{
     Append, CheckAndMutate, Clock, CompactionKind, CompactionOptions, CompareOperator, Delete,
-    Durability, FamilyOptions, Get, Increment, Put, Scan, Store, StoreOptions, Timestamp,
-    WriteBatch,
+    Durability, FamilyOptions, Get, Increment, Put, Scan, Store, Timestamp, WriteBatch,
 };
 use support::cells::{PUT, hfile, read_all};
+use support::test_store::quiet;
 
 const NOW: i64 = 1_700_000_000_000;
 const TAGS: &[u8] = b"\0\x05\x41abcd\0\x02\x42x";
 
 fn open(directory: &Path) -> Store {
-    let options = StoreOptions::default().background(false).auto_compaction(false);
     let pairs = CompactionOptions::default().files_min(2);
-    let clock = Clock::new(|| Timestamp::new(NOW));
-    Store::open(directory, options.compaction(pairs).clock(clock)).unwrap()
+    let clock = Clock::fixed(Timestamp::new(NOW));
+    Store::open(directory, quiet().compaction(pairs).clock(clock)).unwrap()
 }
 
 fn create(directory: &Path) -> Store {

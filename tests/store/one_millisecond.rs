@@ -1,35 +1,17 @@
 //! Writes of one row within a millisecond of the clock: the last one wins, as if the clock had ticked.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 
 use store::{
-    Append, CheckAndMutate, Clock, CompareOperator, Delete, Durability, FamilyOptions, Get,
-    Increment, Put, Store, StoreOptions, Timestamp, WriteBatch,
+    Append, CheckAndMutate, CompareOperator, Delete, Durability, FamilyOptions, Get, Increment,
+    Put, Store, StoreOptions, Timestamp, WriteBatch,
 };
+use support::test_store::{TestClock, quiet};
 
 const NOW: i64 = 1_700_000_000_000;
 
-/// A clock that is set by the test.
-#[derive(Clone, Default)]
-struct Hand(Arc<AtomicI64>);
-
-impl Hand {
-    fn at(millis: i64) -> Self {
-        Self(Arc::new(millis.into()))
-    }
-
-    fn set(&self, millis: i64) {
-        self.0.store(millis, Ordering::SeqCst);
-    }
-
-    fn open(&self, directory: &Path) -> Store {
-        let time = Arc::clone(&self.0);
-        let clock = Clock::new(move || Timestamp::new(time.load(Ordering::SeqCst)));
-        let options = StoreOptions::default().background(false).clock(clock);
-        Store::open(directory, options).unwrap()
-    }
+fn open(directory: &Path, clock: &TestClock) -> Store {
+    Store::open(directory, quiet().clock(clock.clock())).unwrap()
 }
 
 fn put(row: &str, value: &str) -> Put {
@@ -41,9 +23,9 @@ fn value(store: &Store, row: &str) -> Option<String> {
     cells.first().map(|cell| String::from_utf8(cell.value().to_vec()).unwrap())
 }
 
-fn new_store(hand: &Hand) -> (tempfile::TempDir, Store) {
+fn new_store(clock: &TestClock) -> (tempfile::TempDir, Store) {
     let directory = tempfile::tempdir().unwrap();
-    let store = hand.open(directory.path());
+    let store = open(directory.path(), clock);
     for family in ["f", "g"] {
         store.create_family(family, FamilyOptions::default().versions(3)).unwrap();
     }
@@ -62,7 +44,7 @@ fn deletes(row: &str) -> [Delete; 4] {
 
 #[test]
 fn a_put_after_a_delete_in_one_millisecond_is_visible_and_a_delete_after_it_hides_it() {
-    let (_directory, store) = new_store(&Hand::at(NOW));
+    let (_directory, store) = new_store(&TestClock::at(NOW));
     for (kind, delete) in deletes("row").into_iter().enumerate() {
         for round in 0..50 {
             let text = format!("{kind}.{round}");
@@ -82,7 +64,7 @@ fn a_put_after_a_delete_in_one_millisecond_is_visible_and_a_delete_after_it_hide
 
 #[test]
 fn the_order_within_a_batch_is_the_order_of_its_writes() {
-    let (_directory, store) = new_store(&Hand::at(NOW));
+    let (_directory, store) = new_store(&TestClock::at(NOW));
     for delete in deletes("row") {
         let mut batch = WriteBatch::new();
         batch.put(put("row", "before"));
@@ -99,7 +81,7 @@ fn the_order_within_a_batch_is_the_order_of_its_writes() {
 
 #[test]
 fn increments_appends_and_conditional_writes_follow_deletes_and_are_deleted() {
-    let (_directory, store) = new_store(&Hand::at(NOW));
+    let (_directory, store) = new_store(&TestClock::at(NOW));
     for _ in 0..5 {
         for sum in 1_i64..4 {
             let cells = store.increment(&Increment::new("row").column("f", "n", 1)).unwrap();
@@ -130,8 +112,8 @@ fn increments_appends_and_conditional_writes_follow_deletes_and_are_deleted() {
 #[test]
 fn the_order_holds_after_a_reopen_within_the_millisecond() {
     for flushes in [false, true] {
-        let hand = Hand::at(NOW);
-        let (directory, mut store) = new_store(&hand);
+        let clock = TestClock::at(NOW);
+        let (directory, mut store) = new_store(&clock);
         for round in 0..10 {
             store.put(put("row", &round.to_string())).unwrap();
             assert_eq!(value(&store, "row"), Some(round.to_string()));
@@ -142,7 +124,7 @@ fn the_order_holds_after_a_reopen_within_the_millisecond() {
                 store.flush().unwrap();
             }
             drop(store);
-            store = hand.open(directory.path());
+            store = open(directory.path(), &clock);
             if round % 2 == 0 {
                 store.delete(Delete::row("row")).unwrap();
             }
@@ -153,14 +135,14 @@ fn the_order_holds_after_a_reopen_within_the_millisecond() {
 
 #[test]
 fn a_write_is_visible_after_the_clock_went_back() {
-    let hand = Hand::at(NOW);
-    let (_directory, store) = new_store(&hand);
+    let clock = TestClock::at(NOW);
+    let (_directory, store) = new_store(&clock);
     for row in ["a", "b"] {
         store.put(put(row, "old")).unwrap();
         store.delete(Delete::row(row)).unwrap();
-        hand.set(NOW + 5);
+        clock.set(NOW + 5);
     }
-    hand.set(NOW - 30_000);
+    clock.set(NOW - 30_000);
     for row in ["a", "b"] {
         store.put(put(row, "new")).unwrap();
         assert_eq!(value(&store, row).as_deref(), Some("new"), "{row}");
@@ -171,20 +153,20 @@ fn a_write_is_visible_after_the_clock_went_back() {
 
 #[test]
 fn writes_have_the_time_of_the_clock_again_once_it_has_caught_up() {
-    let hand = Hand::at(NOW);
-    let (_directory, store) = new_store(&hand);
+    let clock = TestClock::at(NOW);
+    let (_directory, store) = new_store(&clock);
     let time = || store.get(&Get::row("row")).unwrap()[0].timestamp().get();
     for _ in 0..3 {
         store.delete(Delete::row("row")).unwrap();
         store.put(put("row", "value")).unwrap();
     }
     assert_eq!(time(), NOW + 3);
-    hand.set(NOW + 4);
+    clock.set(NOW + 4);
     store.put(put("row", "value")).unwrap();
     assert_eq!(time(), NOW + 4);
     // Other rows were never moved, and neither are times that the caller sets.
     let cells = |row: &str| store.get(&Get::row(row)).unwrap();
-    hand.set(NOW + 5);
+    clock.set(NOW + 5);
     store.delete(Delete::row("row")).unwrap();
     store.put(put("other", "value")).unwrap();
     assert_eq!(cells("other")[0].timestamp().get(), NOW + 5);

@@ -9,10 +9,9 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use sstable::Cell;
-use store::{
-    Clock, FamilyOptions, Get, KeepDeletedCells, MapMode, Scan, Store, StoreOptions, Timestamp,
-};
+use store::{Clock, FamilyOptions, Get, KeepDeletedCells, MapMode, Scan, Store, Timestamp};
 use support::fixtures::read_cells;
+use support::test_store::quiet;
 
 #[derive(Deserialize)]
 struct Set {
@@ -105,10 +104,7 @@ fn check_set(set: &str) {
         let place = tempfile::tempdir().unwrap();
         let now = query.number("--now").unwrap_or(1_800_000_000_000);
         // The store reads the rows of the files into a family map before the first get.
-        let options = StoreOptions::default()
-            .clock(Clock::fixed(Timestamp::new(now)))
-            .auto_compaction(false)
-            .background(false);
+        let options = quiet().clock(Clock::fixed(Timestamp::new(now)));
         let store = Store::open(place.path(), options).unwrap();
         let map = [MapMode::Files, MapMode::Wide, MapMode::Off][query.name.len() % 3];
         store.create_family("f", query.family_options().family_map(map)).unwrap();

@@ -9,10 +9,10 @@ use store::{
     StoreOptions, Timestamp,
 };
 use support::say;
+use support::test_store::quiet;
 
 fn open(directory: &Path) -> Store {
-    let options = StoreOptions::default().auto_compaction(false).background(false);
-    let store = Store::open(directory, options).unwrap();
+    let store = Store::open(directory, quiet()).unwrap();
     store.create_family("f", FamilyOptions::default()).unwrap();
     store
 }

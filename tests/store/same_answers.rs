@@ -7,7 +7,6 @@ mod question;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -15,12 +14,13 @@ use proptest::sample::select;
 use sstable::{Cell, CellRef, CellType, SequenceId, WriterOptions};
 use store::vfs::Vfs;
 use store::{
-    Append, CheckAndMutate, Clock, CompactionKind, CompareOperator, Delete, Durability, Get,
+    Append, CheckAndMutate, CompactionKind, CompareOperator, Delete, Durability, Get,
     ImportOptions, Increment, Put, SalvageOutcome, Scan, Snapshot, Store, StoreOptions, Timestamp,
     WriteBatch, salvage,
 };
 use support::cells::{PUT, hfile};
 use support::disk::Disk;
+use support::test_store::TestClock;
 
 use layout::{Family, Layout, layout};
 use question::{Question, question};
@@ -95,7 +95,7 @@ struct Subject {
     family: Family,
     is_plain: bool,
     place: PathBuf,
-    clock: Arc<AtomicI64>,
+    clock: TestClock,
     store: Store,
     snapshot: Option<Snapshot>,
     steps: u64,
@@ -107,7 +107,7 @@ impl Subject {
     }
 
     fn new(layout: Layout, family: Family) -> Self {
-        let (files, clock) = (Disk::default(), Arc::new(AtomicI64::new(NOW)));
+        let (files, clock) = (Disk::default(), TestClock::at(NOW));
         let place = PathBuf::from("/store");
         let store = open(&files, &place, &layout.store_options(family), &clock);
         store.create_family("f", layout.family_options(family)).unwrap();
@@ -154,7 +154,7 @@ impl Subject {
                 self.store.alter_family("f", layout.family_options(self.family)).unwrap();
             }
             Step::Later(millis) => {
-                self.clock.fetch_add(*millis, Ordering::Relaxed);
+                self.clock.set(self.clock.now() + millis);
             }
             Step::Snapshot => self.snapshot = Some(self.store.snapshot()),
             Step::Read(_) => {}
@@ -289,10 +289,8 @@ impl Subject {
     }
 }
 
-fn open(files: &Disk, place: &Path, options: &StoreOptions, clock: &Arc<AtomicI64>) -> Store {
-    let clock = Arc::clone(clock);
-    let clock = Clock::new(move || Timestamp::new(clock.load(Ordering::Relaxed)));
-    let options = options.clone().clock(clock).auto_compaction(false);
+fn open(files: &Disk, place: &Path, options: &StoreOptions, clock: &TestClock) -> Store {
+    let options = options.clone().clock(clock.clock()).auto_compaction(false);
     Store::open(place, options.vfs(Arc::new(files.clone()))).unwrap()
 }
 

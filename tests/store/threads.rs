@@ -206,18 +206,8 @@ fn reads_are_right_under_writes_flushes_and_compactions() {
 }
 
 #[test]
-fn reads_are_right_while_the_family_map_follows_the_files() {
-    run(Duration::from_secs(3), &[MapMode::Files]);
-}
-
-#[test]
 fn reads_are_right_while_the_family_map_is_dropped_and_built() {
     run(Duration::from_secs(3), &[MapMode::Files, MapMode::Off, MapMode::Wide, MapMode::Files]);
-}
-
-#[test]
-fn reads_are_right_while_the_blocks_of_the_family_map_change() {
-    run(Duration::from_secs(3), &[MapMode::Wide]);
 }
 
 #[test]

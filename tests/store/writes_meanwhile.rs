@@ -9,11 +9,10 @@ use std::time::{Duration, Instant};
 
 use sstable::CellRef;
 use store::vfs::Vfs;
-use store::{
-    CompactionKind, Durability, FamilyOptions, MapMode, Put, Result, Scan, Store, StoreOptions,
-};
+use store::{CompactionKind, Durability, FamilyOptions, MapMode, Put, Result, Scan, Store};
 use support::cells::{PUT, hfile};
 use support::disk::Disk;
+use support::test_store::quiet_on;
 
 const STORE: &str = "/data/store";
 const COPY: &str = "/data/copy";
@@ -38,8 +37,7 @@ const WORKS: [(&str, Work); 9] = [
 ];
 
 fn open(disk: &Disk, place: &str) -> Store {
-    let options = StoreOptions::default().vfs(Arc::new(disk.clone())).auto_compaction(false);
-    Store::open(place, options.background(false)).unwrap()
+    Store::open(place, quiet_on(disk)).unwrap()
 }
 
 fn put(store: &Store, row: &str) {

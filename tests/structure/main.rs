@@ -12,7 +12,6 @@ mod no_cycles;
 mod pages;
 mod remake;
 mod source;
-mod words;
 
 use std::path::{Path, PathBuf};
 

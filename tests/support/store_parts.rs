@@ -3,7 +3,7 @@
 //! Checksums and ids are recomputed, because wrong ones would reject the input before it is parsed.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use store::{
     Clock, FamilyOptions, Put, SalvageOutcome, Scan, Store, StoreOptions, Timestamp, VerifyOutcome,
@@ -11,6 +11,7 @@ use store::{
 };
 
 use crate::disk::Disk;
+use crate::test_store::quiet_on;
 
 const STORE: &str = "/fuzzed";
 /// The length of a segment header, and the range of the segment id in it.
@@ -114,9 +115,7 @@ fn manifest_path() -> PathBuf {
 }
 
 fn options(disk: &Disk) -> StoreOptions {
-    let options = StoreOptions::default().vfs(Arc::new(disk.clone())).cache_bytes(1 << 20);
-    let options = options.clock(Clock::fixed(Timestamp::new(1000)));
-    options.background(false).auto_compaction(false)
+    quiet_on(disk).cache_bytes(1 << 20).clock(Clock::fixed(Timestamp::new(1000)))
 }
 
 /// Opens the store twice and reads all of it; returns whether it opens.

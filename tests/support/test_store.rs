@@ -1,13 +1,61 @@
-//! A store in a temporary directory.
+//! Stores that do only what a test asks for, and the clock that the test sets.
 
 use std::ops::Deref;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use store::vfs::Vfs;
-use store::{FamilyOptions, Get, Put, Store, StoreOptions};
+use store::{Clock, FamilyOptions, Get, Put, Store, StoreOptions, Timestamp};
 use tempfile::TempDir;
 
 use crate::disk::Disk;
+
+/// Returns the options of a store without threads, which compacts only by hand.
+pub fn quiet() -> StoreOptions {
+    StoreOptions::default().background(false).auto_compaction(false)
+}
+
+/// Returns the same options for a simulated disk.
+pub fn quiet_on(disk: &Disk) -> StoreOptions {
+    quiet().vfs(Arc::new(disk.clone()))
+}
+
+/// Opens a store with threads, which compacts only by hand.
+///
+/// # Errors
+///
+/// Those of the store.
+pub fn open(directory: &Path) -> store::Result<Store> {
+    Store::open(directory, StoreOptions::default().auto_compaction(false))
+}
+
+/// A clock that stands still until it is set.
+#[derive(Clone, Debug)]
+pub struct TestClock(Arc<AtomicI64>);
+
+impl TestClock {
+    /// Creates a clock that stands at this time.
+    pub fn at(millis: i64) -> Self {
+        Self(Arc::new(millis.into()))
+    }
+
+    /// Returns its time.
+    pub fn now(&self) -> i64 {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    /// Sets its time.
+    pub fn set(&self, millis: i64) {
+        self.0.store(millis, Ordering::SeqCst);
+    }
+
+    /// Returns the clock for a store.
+    pub fn clock(&self) -> Clock {
+        let time = Arc::clone(&self.0);
+        Clock::new(move || Timestamp::new(time.load(Ordering::SeqCst)))
+    }
+}
 
 /// A store in a directory that is removed with it.
 pub struct TestStore {

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use store::{
     Clock, Error, FileReport, SalvageOutcome, Scan, Store, StoreOptions, Timestamp, VerifyEvent,
     VerifyOutcome, salvage, verify,
 };
 use support::disk::Disk;
+use support::test_store::quiet_on;
 
 pub(crate) const STORE: &str = "/data/store";
 pub(crate) const SAVED: &str = "/data/saved";
@@ -16,9 +16,7 @@ pub(crate) const SAVED: &str = "/data/saved";
 pub(crate) type Content = BTreeMap<String, String>;
 
 pub(crate) fn options(disk: &Disk) -> StoreOptions {
-    let options = StoreOptions::default().vfs(Arc::new(disk.clone()));
-    let options = options.background(false).auto_compaction(false);
-    options.clock(Clock::fixed(Timestamp::new(1000)))
+    quiet_on(disk).clock(Clock::fixed(Timestamp::new(1000)))
 }
 
 pub(crate) fn content_of(store: &Store) -> Content {

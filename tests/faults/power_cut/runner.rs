@@ -14,6 +14,7 @@ use store::{
 };
 use support::cells::{PUT, hfile};
 use support::disk::Disk;
+use support::test_store::quiet_on;
 use workload::Random;
 
 pub(crate) const STORE: &str = "/data/store";
@@ -178,12 +179,7 @@ impl Runner {
 }
 
 pub(crate) fn options(disk: &Disk) -> StoreOptions {
-    StoreOptions::default()
-        .vfs(Arc::new(disk.clone()))
-        .clock(Clock::fixed(Timestamp::new(1_000_000)))
-        .wal_segment_bytes(6_000)
-        .background(false)
-        .auto_compaction(false)
+    quiet_on(disk).clock(Clock::fixed(Timestamp::new(1_000_000))).wal_segment_bytes(6_000)
 }
 
 fn family() -> FamilyOptions {

@@ -2,19 +2,18 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use sstable::{BloomType, Cell, CellRef, CellType, FileName, SequenceId, Writer, WriterOptions};
 use store::vfs::Vfs;
 use store::{
-    Append, CheckAndMutate, Clock, CompactionKind, CompareOperator, Durability, FamilyOptions, Get,
-    Increment, KeepDeletedCells, Put, Scan, Store, StoreOptions, Timestamp, WriteBatch,
+    Append, CheckAndMutate, CompactionKind, CompareOperator, Durability, FamilyOptions, Get,
+    Increment, KeepDeletedCells, Put, Scan, Store, Timestamp, WriteBatch,
 };
 use support::disk::Disk;
 use support::hex;
+use support::test_store::{TestClock, quiet_on};
 use workload::Random;
 
 const ROWS: [&str; 4] = ["a", "ab", "b", "c"];
@@ -31,7 +30,7 @@ pub(crate) struct History {
     random: Random,
     store: Store,
     pub(crate) files: Disk,
-    pub(crate) clock: Arc<AtomicI64>,
+    pub(crate) clock: TestClock,
     directory: PathBuf,
     pub(crate) family: Value,
     versions: u32,
@@ -71,13 +70,9 @@ impl History {
             family["ttl"] = json!(ttl);
         }
         let directory = directory.join(seed.to_string());
-        let clock = Arc::new(AtomicI64::new(START));
-        let now = Arc::clone(&clock);
-        let now = Clock::new(move || Timestamp::new(now.load(Ordering::Relaxed)));
-        let store_options =
-            StoreOptions::default().clock(now).background(false).auto_compaction(false);
+        let clock = TestClock::at(START);
         let files = Disk::default();
-        let store = Store::open("/store", store_options.vfs(Arc::new(files.clone()))).unwrap();
+        let store = Store::open("/store", quiet_on(&files).clock(clock.clock())).unwrap();
         store.create_family("f", options).unwrap();
         let columns = if random.below(3) == 0 { COLUMNS_WITH_EMPTY } else { COLUMNS };
         Self {
@@ -209,7 +204,7 @@ impl History {
 
     pub(crate) fn later(&mut self) {
         let millis = (1 + self.random.below(4) as i64) * SECOND;
-        self.clock.fetch_add(millis, Ordering::Relaxed);
+        self.clock.set(self.clock.now() + millis);
         self.steps.push(json!({ "later": millis }));
     }
 

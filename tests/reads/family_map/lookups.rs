@@ -55,18 +55,16 @@ struct Present {
 /// The thread that changes the store.
 struct Changes {
     place: PathBuf,
-    clock: Arc<AtomicI64>,
+    clock: TestClock,
     present: RwLock<Present>,
     lookups: AtomicU64,
     changes: AtomicU64,
     is_over: AtomicBool,
 }
 
-fn open_store(place: &Path, clock: &Arc<AtomicI64>) -> Store {
-    let clock = Arc::clone(clock);
-    let clock = Clock::new(move || Timestamp::new(clock.load(Ordering::SeqCst)));
+fn open_store(place: &Path, clock: &TestClock) -> Store {
     let options = StoreOptions::default()
-        .clock(clock)
+        .clock(clock.clock())
         .cache_bytes(8 << 20)
         .memstore_flush_bytes(256 << 10)
         .durability(Durability::SkipWal);
@@ -81,7 +79,7 @@ fn family_with(map: MapMode) -> FamilyOptions {
 
 impl Changes {
     fn new(place: PathBuf) -> Self {
-        let clock = Arc::new(AtomicI64::new(0));
+        let clock = TestClock::at(0);
         let store = open_store(&place, &clock);
         store.create_family("f", family_with(MapMode::Files)).unwrap();
         let present = Present { store, live: Vec::new(), snapshots: Vec::new() };
@@ -99,7 +97,7 @@ impl Changes {
             // No reader gets a row of the group that expires now.
             let mut present = self.present.write().unwrap();
             present.live.retain(|live| live.number + LIVE_GROUPS > group.number);
-            self.clock.store(group.time(), Ordering::SeqCst);
+            self.clock.set(group.time());
         }
         let store = self.store();
         let mut keys: Vec<_> = (0..group.rows).map(|row| group.key(row)).collect();

@@ -190,13 +190,10 @@ fn dropping_a_family_leaves_the_others_covered() {
 /// The newest write was loaded, has expired, and no file of it is left.
 #[test]
 fn the_last_sequence_id_survives_a_compaction_that_leaves_no_file() {
-    let now = Arc::new(AtomicI64::new(1_000));
-    let clock = Arc::clone(&now);
+    let clock = TestClock::at(1_000);
     let disk = Disk::default();
     let open = || {
-        let clock = Arc::clone(&clock);
-        let clock = Clock::new(move || Timestamp::new(clock.load(Ordering::Relaxed)));
-        Store::open("/store", options().vfs(Arc::new(disk.clone())).clock(clock)).unwrap()
+        Store::open("/store", options().vfs(Arc::new(disk.clone())).clock(clock.clock())).unwrap()
     };
     let store = open();
     let family = family().ttl(Some(Duration::from_millis(100)));
@@ -209,7 +206,7 @@ fn the_last_sequence_id_survives_a_compaction_that_leaves_no_file() {
     }
     let before = store.stats().sequence_id;
     assert!(before > 0);
-    now.store(2_000, Ordering::Relaxed);
+    clock.set(2_000);
     store.compact("f", CompactionKind::Major).unwrap();
     assert_eq!(store.stats().families[0].files, 0);
     drop(store);

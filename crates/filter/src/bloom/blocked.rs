@@ -218,20 +218,4 @@ mod tests {
         assert_eq!(stored.as_bytes().len(), HEADER_LEN);
         assert!(keys(1, 1_000).all(|key| !stored.may_contain(key)));
     }
-
-    #[test]
-    fn an_impossible_sizing_is_an_error() {
-        for bits in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert!(matches!(
-                Blocked::new(Sizing::BitsPerKey(bits), 1),
-                Err(BuildError::BitsPerKey(_))
-            ));
-        }
-        assert!(matches!(Blocked::new(Sizing::BitsPerKey(1e18), 1 << 40), Err(BuildError::Memory)));
-        let rate = ErrorRate::new(1e-30).expect("in range");
-        assert!(matches!(
-            Blocked::new(Sizing::ErrorRate(rate), 1_000),
-            Err(BuildError::ErrorRate(_))
-        ));
-    }
 }

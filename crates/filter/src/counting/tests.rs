@@ -42,29 +42,6 @@ fn a_million_keys_at_one_per_cent_take_at_most_forty_four_bits_each() {
 }
 
 #[test]
-fn no_member_is_denied_after_uniting_storing_and_removing() {
-    let half = 125_000;
-    let empty = CountingBloom::new(rate(0.02), half * 2).expect("possible");
-    let (mut left, mut right) = (empty.clone(), empty);
-    for (index, key) in keys(1, half * 2).enumerate() {
-        let side = if (index as u64) < half { &mut left } else { &mut right };
-        side.insert(key).expect("never full");
-    }
-    left.union(&right).expect("the same shape");
-    assert!(keys(1, half * 2).all(|key| left.may_contain(key)));
-
-    let stored = StoredFilter::parse(left.to_stored(SEED)).expect("our own bytes");
-    assert!(keys(1, half * 2).all(|key| stored.may_contain(key)));
-
-    let mut copy = CountingBloom::from_stored(&stored).expect("of this kind");
-    for key in keys(1, half) {
-        copy.remove(key).expect("a member");
-    }
-    assert!(keys(1, half * 2).skip(half as usize).all(|key| copy.may_contain(key)));
-    assert_eq!(copy.to_stored(SEED), right.to_stored(SEED), "the keys of the right half remain");
-}
-
-#[test]
 fn counters_saturate_as_often_as_expected_and_deny_no_member() {
     // Sixteen times the keys that the filter is sized for: nine keys per counter.
     let capacity = 20_000;
@@ -152,12 +129,6 @@ fn a_filter_fills_its_budget_up_to_the_last_whole_line() {
         let bits = filled(Sizing::BitsPerKey(wanted), 50_000).stats().bits_per_key();
         assert!((wanted - 0.02..=wanted).contains(&bits), "{bits} of {wanted}");
     }
-}
-
-#[test]
-fn an_impossible_sizing_is_an_error() {
-    let result = CountingBloom::new(Sizing::BitsPerKey(1e18), 1 << 40);
-    assert!(matches!(result, Err(BuildError::Memory)));
 }
 
 #[test]

@@ -90,52 +90,6 @@ fn half_a_million_keys_at_an_error_rate_of_1e_6_fill_subtables_evenly() {
 }
 
 #[test]
-fn every_number_of_keys_gets_a_filter_that_fits() {
-    for exponent in 0..15 {
-        // Powers of two and numbers between them.
-        for keys in [1 << exponent, (1 << exponent) + 1, (5 << exponent) / 4 + 3] {
-            let filter = filled(rate(0.002), keys);
-            let stats = filter.stats();
-            assert!(stats.error_rate <= 0.002);
-            if keys > 4_000 {
-                assert!(stats.bits_per_key() < 18.5, "{} for {keys}", stats.bits_per_key());
-            }
-            assert!(self::keys(1, keys).all(|key| filter.may_contain(key)), "{keys}");
-        }
-    }
-}
-
-#[test]
-fn no_member_is_denied_after_storing_and_removing() {
-    let half = 20_000;
-    let mut filter = filled(rate(0.002), half * 2);
-    assert!(keys(1, half * 2).all(|key| filter.may_contain(key)));
-    let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("sound");
-    assert!(keys(1, half * 2).all(|key| stored.may_contain(key)));
-
-    let mut restored = DLeft::from_stored(&stored).expect("a d-left filter");
-    for key in keys(1, half) {
-        restored.remove(key).expect("a member");
-        filter.remove(key).expect("a member");
-    }
-    assert!(keys(1, half * 2).skip(half as usize).all(|key| restored.may_contain(key)));
-    assert_eq!(restored.to_stored(SEED), filter.to_stored(SEED));
-
-    // Cells can be reused many times.
-    for stream in 3..6 {
-        for key in keys(stream, half) {
-            restored.insert(key).expect("as many have left");
-        }
-        assert!(keys(stream, half).all(|key| restored.may_contain(key)));
-        for key in keys(stream, half) {
-            restored.remove(key).expect("a member");
-        }
-    }
-    assert!(keys(1, half * 2).skip(half as usize).all(|key| restored.may_contain(key)));
-    assert_eq!(restored.stats().keys, half);
-}
-
-#[test]
 fn keys_without_a_cell_go_to_the_stash_until_it_is_full() {
     // 320 cells; the stash takes 16.
     let mut filter = with_buckets(10, 16, CounterBits::Two);
@@ -214,14 +168,6 @@ fn a_budget_is_used_up_to_one_bucket_per_subtable() {
         let bits = filled(Sizing::BitsPerKey(wanted), 20_000).stats().bits_per_key();
         assert!((wanted - 0.05..=wanted).contains(&bits), "{bits} of {wanted}");
     }
-}
-
-#[test]
-fn an_impossible_sizing_is_an_error() {
-    let made = DLeft::new(Sizing::BitsPerKey(3.0), 1_000);
-    assert!(matches!(made, Err(BuildError::BitsPerKey(_))), "{made:?}");
-    let made = DLeft::new(Sizing::BitsPerKey(20.0), 1 << 60);
-    assert!(matches!(made, Err(BuildError::Memory)), "{made:?}");
 }
 
 #[test]

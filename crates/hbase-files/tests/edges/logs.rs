@@ -56,6 +56,10 @@ fn a_cell_with_the_id_of_the_last_opening_is_old() {
     let log = (3..8).fold(Log::new(), |log, id| log.entry(&region.name, id, 9, &[cell(id)]));
     made.log("host,1,1", &log.0);
     assert_eq!(found(&made), (vec![7, 6], Some((3, 3, 5))));
+    // The name that older releases give the file.
+    let edits = region.path.join("recovered.edits");
+    std::fs::rename(edits.join("5.seqid"), edits.join("5_seqid")).expect("ours");
+    assert_eq!(found(&made), (vec![7, 6], Some((3, 3, 5))));
 }
 
 #[test]

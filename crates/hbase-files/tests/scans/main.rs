@@ -1,7 +1,6 @@
 //! Scans of tables and snapshots, with cells in files, logs and both.
 
 mod places_of_cells;
-mod restored;
 mod scan;
 mod scan_damage;
 mod splits;

@@ -3,8 +3,8 @@
 use hbase_files::{MobValues, TableCells, TableScan};
 use serde_json::Value;
 use sstable::{Cell, Timestamp, ndjson};
+use support::gunzip;
 use support::root_directory::{RootCopy, data, manifest};
-use support::{gunzip, unhex};
 
 /// Returns the lines of a file of cells that HBase returned.
 fn truth(file: &Value) -> Vec<String> {
@@ -80,102 +80,6 @@ fn without_the_logs_a_table_has_the_cells_of_its_files() {
     // Taken at the same moment, without a flush.
     let expected = &manifest["snapshots"]["s13"];
     check("t1", table.scan(&scan()).expect("sound"), &truth(&expected["cellsFile"]));
-}
-
-/// The fields of a line of cells by which scans choose.
-struct Line {
-    text: String,
-    row: Vec<u8>,
-    family: Vec<u8>,
-    qualifier: Vec<u8>,
-    timestamp: i64,
-}
-
-fn parsed(lines: &[String]) -> Vec<Line> {
-    let hex = |value: &Value| unhex(value.as_str().expect("text"));
-    lines
-        .iter()
-        .map(|text| {
-            let line: Value = serde_json::from_str(text).expect("JSON");
-            Line {
-                text: text.clone(),
-                row: hex(&line["row"]),
-                family: hex(&line["family"]),
-                qualifier: hex(&line["qualifier"]),
-                timestamp: line["ts"].as_i64().expect("a number"),
-            }
-        })
-        .collect()
-}
-
-/// Whether a scan should return a cell.
-type Chosen<'a> = Box<dyn Fn(&Line) -> bool + 'a>;
-
-#[test]
-fn a_scan_returns_the_chosen_rows_families_columns_and_times() {
-    let (copy, manifest) = (RootCopy::new(), manifest());
-    // Regions of a split table, with references, and of a table of a namespace.
-    for name in ["s4", "s10", "s6"] {
-        let table = copy.snapshot(name);
-        let all = parsed(&truth(&manifest["snapshots"][name]["rawFile"]));
-        let row = |part: usize| all[all.len() * part / 10].row.clone();
-        let (family, qualifier) = (all[0].family.clone(), all[0].qualifier.clone());
-        let split = table.regions[1].info.start_key.clone();
-        let mut times: Vec<i64> = all.iter().map(|line| line.timestamp).collect();
-        times.sort_unstable();
-        let (low, high) = (times[times.len() / 4], times[times.len() / 2]);
-        let cases: Vec<(TableScan, Chosen<'_>)> = vec![
-            (
-                scan().start(row(3)).stop(row(7)),
-                Box::new(|cell| cell.row >= row(3) && cell.row < row(7)),
-            ),
-            (scan().start(&split), Box::new(|cell| cell.row >= split)),
-            (scan().stop(&split), Box::new(|cell| cell.row < split)),
-            (scan().start(row(5)).stop(row(5)), Box::new(|_| false)),
-            (scan().row(row(5)), Box::new(|cell| cell.row == row(5))),
-            (scan().row(&split), Box::new(|cell| cell.row == split)),
-            (scan().row("no such row"), Box::new(|_| false)),
-            (scan().prefix("row-001"), Box::new(|cell| cell.row.starts_with(b"row-001"))),
-            (
-                scan().prefix("row-001").start("row-0012").stop("row-0013"),
-                Box::new(|cell| cell.row.starts_with(b"row-0012")),
-            ),
-            (scan().family(&family), Box::new(|cell| cell.family == family)),
-            (
-                scan().column(&family, &qualifier),
-                Box::new(|cell| cell.family == family && cell.qualifier == qualifier),
-            ),
-            (
-                scan().row(row(4)).column(&family, &qualifier),
-                Box::new(|cell| {
-                    cell.row == row(4) && cell.family == family && cell.qualifier == qualifier
-                }),
-            ),
-            (
-                scan().time_range(Timestamp::new(low), Timestamp::new(high)),
-                Box::new(|cell| (low..high).contains(&cell.timestamp)),
-            ),
-        ];
-        for (number, (scan, is_chosen)) in cases.into_iter().enumerate() {
-            let expected: Vec<String> =
-                all.iter().filter(|line| is_chosen(line)).map(|line| line.text.clone()).collect();
-            for threads in [1, 3] {
-                let scan = scan.clone().raw(true).threads(threads).part_len(1);
-                let cells = table.scan(&scan).expect("sound");
-                check(&format!("{name}, case {number}"), cells, &expected);
-            }
-        }
-        let one = table.get(row(5), &scan().raw(true)).expect("sound");
-        assert_eq!(one.len(), all.iter().filter(|line| line.row == row(5)).count());
-        let newest = lines(table.scan(&scan().versions(1)).expect("sound"));
-        let mut columns: Vec<_> = parsed(&newest)
-            .into_iter()
-            .map(|line| (line.row, line.family, line.qualifier))
-            .collect();
-        let cells = columns.len();
-        columns.dedup();
-        assert_eq!(columns.len(), cells, "{name}: a column has more than one version");
-    }
 }
 
 #[test]

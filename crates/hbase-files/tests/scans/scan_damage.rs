@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use hbase_files::{LocalTree, MissingCells, StoreFile, Table, TableScan};
+use hbase_files::{Error, LocalTree, MissingCells, StoreFile, StoreFileName, Table, TableScan};
 use sstable::{Cell, Timestamp};
 use support::root_directory::RootCopy;
 
@@ -82,58 +82,6 @@ fn each_missing_file_is_named_with_the_rows_of_its_region() {
 }
 
 #[test]
-fn a_shortened_file_is_named() {
-    let copy = RootCopy::new();
-    let table = copy.snapshot("s1");
-    let (all, _) = until_error(&table, &scan());
-    for file in table.regions.iter().flat_map(hbase_files::Region::files).take(6) {
-        let path = path(file);
-        let bytes = fs::read(&path).expect("readable");
-        for len in [0, 1, bytes.len() / 2, bytes.len() - 1] {
-            fs::write(&path, &bytes[..len]).expect("disk takes it");
-            let (_, error) = until_error(&table, &scan());
-            assert!(error.expect("damaged").contains(&*path.to_string_lossy()), "{len} bytes");
-            check_left(&all, &table, &format!("{} bytes of {}", len, path.display()));
-        }
-        fs::write(&path, bytes).expect("disk takes it");
-    }
-}
-
-#[test]
-fn a_damaged_block_loses_only_the_rows_that_are_named() {
-    let copy = RootCopy::new();
-    let table = copy.snapshot("s2");
-    let (all, _) = until_error(&table, &scan());
-    let mut narrow = 0;
-    for file in table.regions.iter().flat_map(hbase_files::Region::files).step_by(5) {
-        let path = path(file);
-        let bytes = fs::read(&path).expect("readable");
-        // In data blocks, which come first, and in other blocks.
-        for at in (40..bytes.len()).step_by(bytes.len() / 7) {
-            let mut damaged = bytes.clone();
-            damaged[at] ^= 0x10;
-            fs::write(&path, damaged).expect("disk takes it");
-            let (before, error) = until_error(&table, &scan());
-            let Some(error) = error else {
-                // A filter, or a half of the file that no region of the snapshot has.
-                assert!(before == all, "byte {at} of {}", path.display());
-                continue;
-            };
-            assert!(error.contains(&*path.to_string_lossy()), "{error}");
-            assert!(all.starts_with(&before), "byte {at} of {}", path.display());
-            check_left(&all, &table, &format!("byte {at} of {}", path.display()));
-            let (_, missing) = left(&table, 1);
-            let is_narrow = |missing: &MissingCells| {
-                missing.rows.first.is_some() && missing.rows.last.is_some()
-            };
-            narrow += usize::from(missing.iter().all(is_narrow));
-        }
-        fs::write(&path, bytes).expect("disk takes it");
-    }
-    assert!(narrow > 0, "no damage was between two rows");
-}
-
-#[test]
 fn a_missing_mob_file_loses_the_values_that_are_named() {
     let copy = RootCopy::new();
     let table = copy.snapshot("s5");
@@ -151,24 +99,22 @@ fn a_missing_mob_file_loses_the_values_that_are_named() {
     assert_eq!((cells.len(), error), (all.len(), None));
 }
 
+/// After a restore, the archive may still have the file. HBase looks for a tracked file in its family alone.
 #[test]
-fn a_damaged_log_is_named() {
+fn a_tracked_file_that_only_the_archive_has_is_missing() {
     let copy = RootCopy::new();
-    let table = copy.table("t1");
-    let (all, _) = until_error(&table, &scan().with_logs(true));
-    let log = table.logs.iter().max_by_key(|log| fs::metadata(log).expect("there").len());
-    let log = log.expect("a log");
-    let mut bytes = fs::read(log).expect("readable");
-    bytes[100..120].fill(0xff);
-    fs::write(log, bytes).expect("disk takes it");
-    let (_, error) = until_error(&table, &scan().with_logs(true));
-    assert!(error.expect("damaged").contains(&*log.to_string_lossy()));
-    let scan = scan().with_logs(true).skip_damaged(true);
-    let mut scanned = table.scan(&scan).expect("it goes on");
-    let cells = scanned.by_ref().count();
-    assert!(cells <= all.len());
-    let missing = scanned.missing();
-    assert_eq!(missing.len(), 1);
-    let what = "bytes from offset 85 on are left out; the next sound entries follow";
-    assert!(missing[0].what.contains(what), "{missing:?}");
+    let table = copy.table("t5");
+    let files = || {
+        table.regions.iter().flat_map(|region| &region.families).flat_map(|family| &family.files)
+    };
+    let file = files().find(|file| matches!(file.name, StoreFileName::HFile(_))).expect("a file");
+    let there = file.locate(&LocalTree).expect("there").path;
+    let archived = copy.path().join("archive/data/default/t5").join(file.short_path());
+    fs::create_dir_all(archived.parent().expect("a directory")).expect("disk takes it");
+    fs::rename(&there, &archived).expect("disk takes it");
+    let error = file.locate(&LocalTree).expect_err("not in the directory of the table");
+    assert!(matches!(&error, Error::Missing { searched, .. } if *searched == [there]), "{error}");
+    assert!(error.to_string().contains("which the store file tracker lists"), "{error}");
+    let error = table.scan(&TableScan::default()).expect("sound").find_map(Result::err);
+    assert!(matches!(error, Some(Error::Missing { .. })), "{error:?}");
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use hbase_files::{Table, TableScan};
-use sstable::{Cell, CellRef, SequenceId, Timestamp};
+use sstable::{Cell, CellRef, Timestamp};
 use support::cells::PUT;
 use support::plain_log::{EntryKey, PlainLog};
 use support::root_directory::RootCopy;
@@ -128,136 +128,6 @@ fn the_logs_of_a_region_come_after_its_recovered_edits() {
     for memory in MEMORY {
         for values in values_of(&table, b"a", memory) {
             assert_eq!(values, [b"log"], "{memory}");
-        }
-    }
-}
-
-/// Writes entries of 40 rows of both regions, and of some rows again.
-fn write_many(table: &Table, name: &str) {
-    let mut log = PlainLog::new();
-    let regions: Vec<&str> = table.regions.iter().map(|region| region.name().as_str()).collect();
-    let split = &table.regions[1].info.start_key;
-    for number in 0..400_u64 {
-        let row = format!("{:03}", number * 7 % 40);
-        let (region, row) = match number % 2 {
-            0 => (regions[0], row.into_bytes()),
-            _ => (regions[1], [split, row.as_bytes()].concat()),
-        };
-        let value = number.to_string();
-        let puts = [b"f", b"g"].map(|family| {
-            let timestamp = Timestamp::new(number as i64 % 5);
-            CellRef { family, timestamp, ..put(&row, value.as_bytes()) }
-        });
-        let sequence = SEQUENCE + number / 8;
-        log.entry(EntryKey { region, ..key(table, sequence) }, &puts);
-    }
-    fs::write(log_path(table, name), &log.bytes).expect("disk takes it");
-}
-
-#[test]
-fn cells_beyond_the_memory_are_read_from_sorted_runs() {
-    let copy = RootCopy::walt();
-    write_many(&copy.table("walt"), "zzz");
-    let table = copy.table("walt");
-    for raw in [false, true] {
-        let whole = scan().raw(raw);
-        let expected = cells(&table, &whole);
-        assert!(expected.len() > 100, "{}", expected.len());
-        // From one cell a run to two runs of each store.
-        for memory in [1, 1_000, 10_000, 40_000] {
-            let few = whole.clone().log_bytes_max(memory);
-            assert!(cells(&table, &few) == expected, "{memory}");
-            assert!(cells(&table, &few.clone().threads(3).part_len(1)) == expected, "{memory}");
-            let shared = few.clone().unflushed(table.read_logs(&few).expect("sound"));
-            let mut by_region = Vec::new();
-            for region in &table.regions {
-                let cells = table.scan_region(region, &shared).expect("sound");
-                by_region.extend(cells.map(|cell| cell.expect("sound")));
-            }
-            assert!(by_region == expected, "{memory}");
-            for row in ["014", "028"].map(str::as_bytes) {
-                let of_row: Vec<_> =
-                    expected.iter().filter(|cell| cell.row() == row).cloned().collect();
-                assert!(!of_row.is_empty());
-                assert_eq!(table.get(row, &few).expect("sound"), of_row, "{memory}");
-            }
-        }
-    }
-}
-
-/// A scan takes the cells that were read once only if it wants no others.
-#[test]
-fn cells_of_logs_that_were_read_for_fewer_rows_do_not_replace_those_of_a_scan() {
-    let copy = RootCopy::walt();
-    write_many(&copy.table("walt"), "zzz");
-    let table = copy.table("walt");
-    let scans = [
-        scan(),
-        scan().prefix("0"),
-        scan().prefix("01"),
-        scan().start("010"),
-        scan().start("010").stop("020"),
-        scan().stop("020"),
-        scan().row("014"),
-        scan().skip_damaged(true),
-    ];
-    let read: Vec<_> = scans.iter().map(|scan| table.read_logs(scan).expect("sound")).collect();
-    for wanted in &scans {
-        let expected = cells(&table, wanted);
-        for (scan, read) in scans.iter().zip(&read) {
-            let shared = wanted.clone().unflushed(read.clone());
-            assert!(cells(&table, &shared) == expected, "{wanted:?} after {scan:?}");
-        }
-    }
-}
-
-/// An event of the same server comes after the cells on disk, one of another server at another time.
-#[test]
-fn an_event_drops_the_cells_that_are_on_disk() {
-    for (server, time, is_old) in [
-        ("", 1, true),
-        ("z,1,1", TIME + 100_000, true),
-        ("z,1,1", 1, false),
-        ("a,1,1", TIME + 100_000, true),
-    ] {
-        let copy = RootCopy::walt();
-        let files_and_logs = cells(&copy.table("walt"), &scan().raw(true));
-        write_many(&copy.table("walt"), "zzz");
-        let table = copy.table("walt");
-        let all = cells(&table, &scan().raw(true));
-        let directory = table.logs[0].parent().expect("a directory").to_owned();
-        let path = match server {
-            "" => directory.join("zzzz"),
-            other => directory.with_file_name(other).join("log"),
-        };
-        let mut log = PlainLog::new();
-        for region in &table.regions {
-            let region = region.name().as_str();
-            let key = EntryKey { region, write_time: time, ..key(&table, 5_000) };
-            log.event(key, "REGION_CLOSE");
-        }
-        fs::create_dir_all(path.parent().expect("a file")).expect("disk takes it");
-        fs::write(&path, &log.bytes).expect("disk takes it");
-        let table = copy.table("walt");
-        let mut counted = None;
-        for memory in [256 << 20, 40_000, 1] {
-            let mut scanned = table.scan(&scan().raw(true).log_bytes_max(memory)).expect("sound");
-            let found: Vec<Cell> = scanned.by_ref().collect::<Result<_, _>>().expect("sound");
-            let old = scanned.old_log_cells().to_vec();
-            let newest = found.iter().map(Cell::sequence_id).max();
-            if is_old {
-                assert!(newest < Some(SequenceId::new(SEQUENCE)), "{server} {memory}");
-                assert!(found.len() <= files_and_logs.len());
-                let newest = old.iter().map(|old| old.newest).max();
-                assert_eq!(newest, Some(SequenceId::new(SEQUENCE + 49)), "{server} {memory}");
-                assert!(
-                    old.iter().map(|old| old.cells).sum::<u64>() >= 800,
-                    "{server} {memory} {old:?}"
-                );
-            } else {
-                assert!(found == all, "{server} {memory}");
-            }
-            assert_eq!(*counted.get_or_insert_with(|| old.clone()), old, "{server} {memory}");
         }
     }
 }

@@ -1,92 +1,16 @@
-//! Gets from many files, and batched gets: their results and costs.
+//! A budget of filters for files of many sizes: what gets cost.
 
 use std::fs;
 use std::path::Path;
 
 use filter::{ErrorRate, FilterKind, Sizing};
-use proptest::collection::vec;
-use proptest::prelude::*;
-use sstable::{BlockKind, BlockSource, BloomType, ReadTrace, Reader, ReaderOptions};
+use sstable::{BloomType, ReadTrace, Reader, ReaderOptions};
 use store::{
-    CompactionKind, Delete, Durability, FamilyOptions, Get, MapMode, Put, Store, StoreOptions,
-    WriteBatch,
+    CompactionKind, Durability, FamilyOptions, Get, MapMode, Put, Store, StoreOptions, WriteBatch,
 };
 
 fn quiet() -> StoreOptions {
-    StoreOptions::default()
-        .background(false)
-        .auto_compaction(false)
-        .memstore_flush_bytes(usize::MAX / 8)
-}
-
-/// Returns the counts of a read that do not depend on earlier reads.
-fn counted(trace: &ReadTrace) -> (u64, u64, u64, u64, u64, u64, Vec<u64>) {
-    let blocks = BlockKind::ALL
-        .into_iter()
-        .map(|kind| BlockSource::ALL.into_iter().map(|source| trace.blocks(kind, source)).sum());
-    (
-        trace.files_considered,
-        trace.files_skipped_by_range,
-        trace.files_skipped_by_time,
-        trace.filter_checks,
-        trace.files_skipped_by_filter,
-        trace.filter_false_positives,
-        blocks.collect(),
-    )
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
-
-    /// Few different rows, so that files overlap and rows repeat; files with filters of every kind,
-    /// with HBase's and with none; and a memstore.
-    #[test]
-    fn batched_gets_find_and_count_what_single_gets_do(
-        files in vec(vec((0_u8..40, 0_u8..3, any::<bool>()), 1..30), 1..6),
-        asked in vec((0_u8..45, 0_u8..4), 0..30),
-        kind in 0..FilterKind::IN_FILES.len(),
-        budget in 100_u64..4000,
-    ) {
-        let directory = tempfile::tempdir().expect("a temporary directory");
-        let store = Store::open(directory.path(), quiet()).expect("the directory is empty");
-        let filter = (FilterKind::IN_FILES[kind], Sizing::Bytes(budget));
-        let ours = FamilyOptions::default().bloom_type(BloomType::None).filter(Some(filter));
-        store.create_family("a", ours).expect("a new name");
-        store.create_family("b", FamilyOptions::default().versions(2)).expect("a new name");
-        for (number, writes) in files.iter().enumerate() {
-            for (row, column, is_delete) in writes {
-                let row = format!("row{row:02}");
-                if *is_delete && *column == 0 {
-                    store.delete(Delete::row(&row)).expect("sound");
-                } else {
-                    for family in ["a", "b"] {
-                        let value = format!("{number}");
-                        let put = Put::new(&row).column(family, [b'0' + column], value);
-                        store.put(put).expect("sound");
-                    }
-                }
-            }
-            if number + 1 < files.len() {
-                store.flush().expect("the disk has room");
-            }
-        }
-        let gets: Vec<Get> = asked.iter().map(|(row, column)| {
-            let get = Get::row(format!("row{row:02}"));
-            match column {
-                0 => get,
-                1 => get.family("a"),
-                2 => get.column("b", "1").versions(2),
-                _ => get.column("a", "0").column("b", "2"),
-            }
-        }).collect();
-        let together = store.multi_get_traced(&gets).expect("sound");
-        prop_assert_eq!(together.len(), gets.len());
-        for (get, (cells, trace)) in gets.iter().zip(&together) {
-            let (alone, alone_trace) = store.get_traced(get).expect("sound");
-            prop_assert_eq!(&alone, cells);
-            prop_assert_eq!(counted(&alone_trace), counted(trace));
-        }
-    }
+    support::test_store::quiet().memstore_flush_bytes(usize::MAX / 8)
 }
 
 /// The row counts of the four sizes of files, with four files of each.
