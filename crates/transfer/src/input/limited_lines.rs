@@ -1,9 +1,12 @@
 //! Input whose lines have a maximum length, so that a line without end does not fill the memory.
 
+use std::error::Error;
 use std::io::{self, BufRead, Read};
 
 use memchr::memrchr;
-use sstable::engine::show_count;
+
+/// What is wrong with a line.
+type Problem = Box<dyn Error + Send + Sync>;
 
 /// An input that fails in a line that is too long.
 ///
@@ -11,24 +14,23 @@ use sstable::engine::show_count;
 pub(super) struct LimitedLines<R> {
     input: R,
     len_max: u64,
-    /// What the user can do about it.
-    hint: &'static str,
+    /// Returns what is wrong with a line that is longer.
+    problem: fn(u64) -> Problem,
     /// The bytes of the current line so far.
     len: u64,
 }
 
 impl<R: BufRead> LimitedLines<R> {
-    pub(super) const fn new(input: R, len_max: u64, hint: &'static str) -> Self {
-        Self { input, len_max, hint, len: 0 }
+    pub(super) const fn new(input: R, len_max: u64, problem: fn(u64) -> Problem) -> Self {
+        Self { input, len_max, problem, len: 0 }
     }
 }
 
 impl<R: BufRead> BufRead for LimitedLines<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.len > self.len_max {
-            let what = format!("it has more than {} bytes", show_count(self.len_max));
-            let what = format!("{what}; {}", self.hint);
-            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+            let problem = (self.problem)(self.len_max);
+            return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
         }
         self.input.fill_buf()
     }
@@ -61,7 +63,7 @@ mod tests {
     fn a_line_ends_in_the_limit_plus_one_buffer_or_is_refused() {
         let read = |text: &str, buffer: usize| -> io::Result<Vec<String>> {
             let input = io::BufReader::with_capacity(buffer, text.as_bytes());
-            LimitedLines::new(input, 8, "cut it").lines().collect()
+            LimitedLines::new(input, 8, |max| format!("more than {max}").into()).lines().collect()
         };
         for buffer in [1, 2, 3, 100] {
             let lines = read("1234567\n\n1234567\n12", buffer).expect("short lines");
@@ -69,7 +71,7 @@ mod tests {
         }
         for buffer in [1, 2, 3] {
             let error = read("1\n12345678901234\n", buffer).expect_err("a long line");
-            assert_eq!(error.to_string(), "it has more than 8 bytes; cut it");
+            assert_eq!(error.to_string(), "more than 8");
         }
         // The buffer has the end of the line.
         let lines = read("1\n12345678901234\n", 100).expect("lines in one buffer");
