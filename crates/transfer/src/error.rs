@@ -43,11 +43,7 @@ pub enum Error {
 
     /// Options that do not fit the output or each other.
     #[error("{0}")]
-    Options(
-        #[source]
-        #[from]
-        OptionProblem,
-    ),
+    Options(#[from] OptionProblem),
 
     /// Options that do not fit the input.
     #[error("{input}: {problem}")]
@@ -55,7 +51,6 @@ pub enum Error {
         /// The name of the input.
         input: FileName,
         /// What is wrong.
-        #[source]
         problem: OptionProblem,
     },
 
@@ -67,7 +62,6 @@ pub enum Error {
         /// The line; `None` of record batches, whose records are named in the problem.
         line: Option<u64>,
         /// What is wrong.
-        #[source]
         problem: RecordProblem,
         /// Whether a [`BadLinePolicy`](crate::BadLinePolicy) can skip the record.
         is_skippable: bool,

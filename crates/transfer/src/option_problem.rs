@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 /// An option of an input: a field of [`ColumnOptions`](crate::ColumnOptions) or
 /// [`CsvOptions`](crate::CsvOptions), or the family.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "each is named as the field that it stands for")]
 pub enum InputOption {
     Row,
@@ -33,21 +34,7 @@ impl InputOption {
 impl fmt::Display for InputOption {
     /// Writes the name of the field.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Row => "row",
-            Self::RowType => "row_type",
-            Self::Column => "column",
-            Self::Ignore => "ignore",
-            Self::Timestamp => "timestamp",
-            Self::Types => "types",
-            Self::BadLines => "bad_lines",
-            Self::Family => "family",
-            Self::Columns => "columns",
-            Self::NoHeader => "no_header",
-            Self::Null => "null",
-            Self::Separator => "separator",
-            Self::Quote => "quote",
-        })
+        serde::Serialize::serialize(self, f)
     }
 }
 
@@ -55,15 +42,15 @@ impl fmt::Display for InputOption {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct DifferingOption {
     /// The name in the manifest, such as `max_file_size`.
-    pub name: &'static str,
+    pub name: String,
     /// The value in the directory's export, empty for `true`; `None` if it was not given there.
     pub value: Option<String>,
 }
 
 impl fmt::Display for DifferingOption {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.name;
-        match self.value.as_deref() {
+        let Self { name, value } = self;
+        match value.as_deref() {
             None => write!(f, "no {name}"),
             Some("") => f.write_str(name),
             Some(value) => write!(f, "{name} {value}"),

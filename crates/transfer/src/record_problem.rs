@@ -26,14 +26,9 @@ pub enum RecordProblem {
         factor: usize,
     },
 
-    /// A line of cells is longer than the maximum; the source of an I/O error.
-    #[error("it has more than {} bytes", sstable::engine::show_count(*size_max))]
-    LineTooLong {
-        /// The maximum, in bytes.
-        size_max: u64,
-        /// The maximum in sizes of a field.
-        factor: u64,
-    },
+    /// A line of cells has more bytes than 8 fields of CSV may have; the inner error of an I/O error.
+    #[error("it has more than {} bytes", sstable::engine::show_count(*.0))]
+    LineTooLong(u64),
 
     /// A column in a header of CSV whose records are cells.
     #[error("unknown column {}; a CSV of cells has only the columns {known}", sstable::quoted(name.as_bytes()))]

@@ -28,5 +28,5 @@ pub(crate) use self::exit::{
     exit_code, exit_of_arguments, failure_message, is_of_output_or_usage, status,
 };
 pub(crate) use self::kinds::{Failure, Unsalvageable, UsageError, refuse};
-pub(crate) use self::option_words::{in_words, option_name, record_words};
+pub(crate) use self::option_words::{in_words, name as option_name, record_words};
 pub(crate) use crate::answer::Answer;

@@ -12,9 +12,9 @@ use crate::option_problem::{DifferingOption, OptionProblem};
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum ExportFormat {
-    /// Parquet with SNAPPY; one row per cell, or with --pivot per row.
+    /// Parquet with SNAPPY; one row per cell, or as a pivot per row.
     Parquet,
-    /// Arrow's file format (Feather); one row per cell, or with --pivot per row.
+    /// Arrow's file format (Feather); one row per cell, or as a pivot per row.
     Arrow,
     /// Comma-separated values, as hfile cat prints them; without tags.
     Csv,
@@ -164,28 +164,13 @@ impl FormOptions {
     }
 }
 
-/// The names of options in the manifest.
-const OPTIONS: [&str; 15] = [
-    "max_file_size",
-    "pivot",
-    "row_type",
-    "times",
-    "start",
-    "stop",
-    "prefix",
-    "columns",
-    "versions",
-    "min_ts",
-    "max_ts",
-    "raw",
-    "with_wal",
-    "mob_references",
-    "skip_damaged",
-];
+/// The names of options in the manifest, in the order of messages.
+const OPTIONS: &str = "max_file_size pivot row_type times start stop prefix columns versions min_ts max_ts raw \
+                       with_wal mob_references skip_damaged";
 
 /// Returns the options that differ between two exports, with the values of the first.
 pub(super) fn differing_options(known: &Value, new: &Value) -> Vec<DifferingOption> {
-    let differing = OPTIONS.into_iter().filter(|name| known[name] != new[name]);
+    let differing = OPTIONS.split(' ').filter(|name| known[name] != new[name]);
     let shown = differing.map(|name| {
         let value = match &known[name] {
             Value::Null | Value::Bool(false) => None,
@@ -198,7 +183,7 @@ pub(super) fn differing_options(known: &Value, new: &Value) -> Vec<DifferingOpti
             Value::Number(time) if time.as_i64() == Some(i64::MAX) => None,
             other => Some(other.to_string()),
         };
-        DifferingOption { name, value }
+        DifferingOption { name: name.to_owned(), value }
     });
     shown.collect()
 }

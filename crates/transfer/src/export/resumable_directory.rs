@@ -175,7 +175,7 @@ fn check_is_same(path: &Path, known: &Manifest, new: &Manifest) -> Result<()> {
     if known.format != new.format || known.options != new.options {
         let mut options = form::differing_options(&known.options, &new.options);
         if known.format != new.format {
-            let (name, value) = ("format", Some(known.format.clone()));
+            let (name, value) = ("format".to_owned(), Some(known.format.clone()));
             options.insert(0, DifferingOption { name, value });
         }
         if options.is_empty() {

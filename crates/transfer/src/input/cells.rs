@@ -117,9 +117,7 @@ impl InputOptions {
         }
         let input = open_counted(self.only_path()?, bytes)?;
         let len_max = LINE_SIZE_FACTOR * self.csv.field_size_max()? as u64;
-        let input = LimitedLines::new(input, len_max, |size_max| {
-            RecordProblem::LineTooLong { size_max, factor: LINE_SIZE_FACTOR }.into()
-        });
+        let input = LimitedLines::new(input, len_max, RecordProblem::LineTooLong);
         let mut cells = ndjson::Reader::new(input, self.name());
         cells.skip_to_line(from_line)?;
         Ok(Source::Cells(cells))

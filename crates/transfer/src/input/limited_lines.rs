@@ -1,12 +1,10 @@
 //! Input whose lines have a maximum length, so that a line without end does not fill the memory.
 
-use std::error::Error;
 use std::io::{self, BufRead, Read};
 
 use memchr::memrchr;
 
-/// What is wrong with a line.
-type Problem = Box<dyn Error + Send + Sync>;
+use crate::record_problem::RecordProblem;
 
 /// An input that fails in a line that is too long.
 ///
@@ -15,13 +13,13 @@ pub(super) struct LimitedLines<R> {
     input: R,
     len_max: u64,
     /// Returns what is wrong with a line that is longer.
-    problem: fn(u64) -> Problem,
+    problem: fn(u64) -> RecordProblem,
     /// The bytes of the current line so far.
     len: u64,
 }
 
 impl<R: BufRead> LimitedLines<R> {
-    pub(super) const fn new(input: R, len_max: u64, problem: fn(u64) -> Problem) -> Self {
+    pub(super) const fn new(input: R, len_max: u64, problem: fn(u64) -> RecordProblem) -> Self {
         Self { input, len_max, problem, len: 0 }
     }
 }
