@@ -38,6 +38,7 @@ mod store_object;
 mod stream;
 mod table;
 mod writing;
+mod writing_failures;
 
 use pyo3::pymodule;
 

@@ -19,7 +19,7 @@ use transfer::{
 
 use crate::arguments::{Bytes, TypeName, column, local_path};
 use crate::detached::guarded;
-use crate::failure::{Failure, FailureKind};
+use crate::failure::Failure;
 use crate::file_options::FileOptions;
 use crate::interrupt::Interrupts;
 
@@ -122,7 +122,7 @@ pub(crate) fn write_hfiles<'py>(
     let reader = open_stream(data)?;
     let mut column_options = ColumnOptions {
         row: row.map(|ColumnNames(names)| names).unwrap_or_default(),
-        // The command line's text, which has escapes.
+        // A text with escapes.
         row_separator: row_separator.map(|Bytes(text)| escape(&text).to_string()),
         row_type: row_type.map(|TypeName(row_type)| row_type),
         bad_lines: skip_bad.then_some(BadLinePolicy::Skip),
@@ -187,7 +187,7 @@ pub(crate) enum CellTime {
 }
 
 impl CellTime {
-    /// Returns it as the option `--timestamp` of the command line.
+    /// Returns it as the text of `ColumnOptions::timestamp`.
     fn into_option(self) -> String {
         match self {
             // The zero says that it is a number, and not a column that is called so.
@@ -310,58 +310,16 @@ impl Writing {
     fn run(self, interrupts: &Interrupts) -> Result<Written, Failure> {
         let family = self.family.as_deref().map_or(ColumnFamily::Unknown, ColumnFamily::Option);
         let name = FileName::new(DATA);
-        let mut input = Input::batches(name, self.reader, &self.columns, family, self.now)
-            .map_err(|error| of_transfer(&error))?;
+        let mut input = Input::batches(name, self.reader, &self.columns, family, self.now)?;
         let build = Build {
             options: self.options,
             order: Comparator::Bytes,
             sorting: &self.sorting,
             observer: interrupts,
         };
-        let files = build
-            .write_bulk_load(&mut input, &self.directory, &self.splits, self.force)
-            .map_err(|error| of_transfer(&error))?;
+        let files = build.write_bulk_load(&mut input, &self.directory, &self.splits, self.force)?;
         Ok(Written { files, bad_rows: input.bad_line_count() })
     }
-}
-
-/// Returns the failure of a call; options have their names here.
-fn of_transfer(error: &transfer::Error) -> Failure {
-    use transfer::Error;
-    match error {
-        // What is invalid is in the data.
-        Error::File(error @ sstable::Error::Invalid { .. }) => {
-            Failure::new(FailureKind::ValueType, argument_names(&error.to_string()))
-        }
-        Error::Cell { error, problem: transfer::CellProblem::Tags } => {
-            Failure::invalid(format!("{error}; tags=True keeps tags"))
-        }
-        Error::Cell { error, problem: transfer::CellProblem::OutOfOrder } => Failure::invalid(
-            format!("{error}; sort the data, as sort=True and hfile.spark.for_bulk_load do"),
-        ),
-        Error::File(error) | Error::Cell { error, .. } => error.into(),
-        Error::Store(error) => error.into(),
-        Error::Options(what) => Failure::invalid(argument_names(what)),
-        Error::Refused(what) => Failure::new(FailureKind::Other, argument_names(what)),
-        Error::Io { file, source, .. } => {
-            Failure::io(sstable::error_line(error), source).at_path(file)
-        }
-        error => Failure::new(FailureKind::Other, sstable::error_line(error)),
-    }
-}
-
-/// Replaces the names of options by those of arguments: `--row-type` by `row_type`.
-fn argument_names(text: &str) -> String {
-    let words = text.split_inclusive(' ').map(|word| match word.strip_prefix("--") {
-        // Columns that `columns` does not name are left out.
-        Some(name) if name.starts_with("ignore") => name.replace("ignore", "columns"),
-        Some("column ") => "columns ".to_owned(),
-        Some("column: ") => "columns: ".to_owned(),
-        Some("type: ") => "types: ".to_owned(),
-        Some(name) => name.replace('-', "_"),
-        None => word.to_owned(),
-    });
-    words.collect()
 }
 
 fn to_python<'py>(py: Python<'py>, written: &Written) -> PyResult<Bound<'py, PyAny>> {

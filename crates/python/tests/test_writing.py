@@ -258,6 +258,7 @@ def test_split_points_divide_a_source(snapshot, root, tmp_path):
         ({"row": "id", "hbase_version": "2.4"}, ValueError, 'unknown hbase_version "2.4"; known are 2.5, 2.6'),
         ({"row": "id", "compression": "zip"}, ValueError, 'unknown compression "zip"; known are NONE'),
         ({"row": "id", "filter": "bloom"}, ValueError, 'unknown filter "bloom"'),
+        ({"row": "f:t"}, ValueError, 'no family is known for id: set one with columns, as {"name": "info:name"}, or'),
         ({"row": "id", "timestamp": -5}, ValueError, "a time before 1970"),
         ({"row": "id", "timestamp": "at"}, ValueError, "timestamp: no column is named at"),
         ({}, ValueError, "row is needed to name the columns of the row key"),

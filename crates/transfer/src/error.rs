@@ -3,7 +3,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use sstable::FileName;
 use store::Store;
+
+use crate::option_problem::OptionProblem;
+use crate::record_problem::RecordProblem;
 
 /// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -24,11 +28,44 @@ pub enum Error {
     #[error("cancelled")]
     Cancelled,
 
-    /// Options that do not fit the input, the output or each other.
-    ///
-    /// The message names options as the command line does, such as `--row-separator`.
+    /// The directory may not be replaced: it has other things than HFiles by family.
+    #[error(
+        "{}: force replaces only a directory of HFiles by family, and {} is not a part of one; name another directory, \
+         or remove this one",
+        directory.display(), path.display()
+    )]
+    NotReplaceable {
+        /// The directory.
+        directory: PathBuf,
+        /// What is no part of a directory of HFiles by family.
+        path: PathBuf,
+    },
+
+    /// Options that do not fit the output or each other.
     #[error("{0}")]
-    Options(String),
+    Options(#[from] OptionProblem),
+
+    /// Options that do not fit the input.
+    #[error("{input}: {problem}")]
+    InputOptions {
+        /// The name of the input.
+        input: FileName,
+        /// What is wrong.
+        problem: OptionProblem,
+    },
+
+    /// A record of an input, or its header, cannot be read.
+    #[error("{input}: {}{problem}", line.map(|line| format!("line {line}: ")).unwrap_or_default())]
+    Record {
+        /// The name of the input.
+        input: FileName,
+        /// The line; `None` of record batches, whose records are named in the problem.
+        line: Option<u64>,
+        /// What is wrong.
+        problem: RecordProblem,
+        /// Whether a [`BadLinePolicy`](crate::BadLinePolicy) can skip the record.
+        is_skippable: bool,
+    },
 
     /// A cell that the file cannot take.
     #[error("{error}")]
@@ -110,13 +147,18 @@ impl Error {
     /// Returns the error for a family that the store does not have; it lists the families there are.
     pub fn unknown_family(store: &Store, wanted: &str) -> Self {
         let known: Vec<String> = store.families().into_iter().map(|(family, _)| family).collect();
-        Self::Options(match &known[..] {
+        Self::other(match &known[..] {
             [] => format!("the store has no family {wanted}, and no other"),
             [one] => format!("the store has no family {wanted}; its family is {one}"),
             many => {
                 format!("the store has no family {wanted}; its families are {}", many.join(", "))
             }
         })
+    }
+
+    /// Returns the error for a problem of the input or the output that no option solves.
+    pub(crate) const fn other(what: String) -> Self {
+        Self::Options(OptionProblem::Other(what))
     }
 }
 

@@ -58,9 +58,11 @@ mod csv;
 mod error;
 mod export;
 mod input;
+mod option_problem;
 mod progress;
 mod read_bytes;
 mod record_cells;
+mod record_problem;
 mod sorted;
 mod temporary;
 mod unseen_columns;
@@ -77,7 +79,9 @@ pub use self::export::{
     TableSource,
 };
 pub use self::input::{Input, InputFormat, InputOptions, display_name, open_keys};
+pub use self::option_problem::{DifferingOption, InputOption, OptionProblem};
 pub use self::progress::{Extent, Observer, Phase, Warning};
+pub use self::record_problem::RecordProblem;
 pub use self::sorted::{Sorting, cell_bytes};
 pub use self::temporary::{
     OutputDirectory, OutputFile, ScratchDirectory, before_unfinished, remove_unfinished,

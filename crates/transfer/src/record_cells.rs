@@ -1,8 +1,9 @@
 //! What the inputs have in common whose records become several cells: CSV and record batches.
 
-use sstable::{Cell, FileName, Result, Timestamp};
+use sstable::{Cell, FileName, Timestamp};
 
 use crate::columns::{BadLines, Mapping};
+use crate::error::Result;
 
 /// The cells of the records of an input.
 pub(crate) trait RecordCells: Iterator<Item = Result<Cell>> {

@@ -6,7 +6,7 @@ use sstable::Timestamp;
 use transfer::{BadLinePolicy, BadRecord, ColumnFamily, Input, InputFormat, InputOptions};
 
 use crate::arguments::csv::CsvArguments;
-use crate::failure::UsageError;
+use crate::failure::{UsageError, record_words};
 use crate::text::size_text::show_number;
 use crate::text::stderr::print_message;
 
@@ -90,8 +90,9 @@ pub(crate) fn report_bad_lines(input: &Input) {
     let unit = input.unit();
     let lines = show_number(count, unit);
     let first = input.first_bad_lines().first();
-    let first =
-        first.map(|BadRecord { line, what }| format!("; the first is {unit} {line}: {what}"));
+    let first = first.map(|BadRecord { line, problem }| {
+        format!("; the first is {unit} {line}: {}", record_words(problem))
+    });
     let (file_note, first) = (file_note.unwrap_or_default(), first.unwrap_or_default());
     print_message(format_args!("hfile: skipped {lines} that could not be read{file_note}{first}"));
 }

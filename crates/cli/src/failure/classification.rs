@@ -348,5 +348,8 @@ fn classify_log_error(error: &hbase_files::wal::Error) -> Option<Classification>
 
 /// Whether the arguments are the cause.
 pub(crate) fn is_usage(cause: &(dyn std::error::Error + 'static)) -> bool {
-    cause.is::<UsageError>() || matches!(cause.downcast_ref(), Some(transfer::Error::Options(_)))
+    let error = cause.downcast_ref();
+    let is_of_options =
+        matches!(error, Some(transfer::Error::Options(_) | transfer::Error::InputOptions { .. }));
+    is_of_options || cause.is::<UsageError>()
 }

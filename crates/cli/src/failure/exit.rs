@@ -4,9 +4,8 @@ use std::fmt::Write as _;
 use std::io;
 use std::process::ExitCode;
 
-use sstable::error_line;
-
 use super::classification::{classify, is_usage};
+use super::option_words::message;
 use crate::answer::Answer;
 use crate::text::fold::fold;
 use crate::text::output::STDOUT;
@@ -56,11 +55,11 @@ pub(crate) fn is_of_output_or_usage(error: &anyhow::Error) -> bool {
 
 /// Returns the message of a failure: what failed, and the next step.
 pub(crate) fn failure_message(error: &anyhow::Error) -> String {
-    let mut message = fold(&format!("hfile: {}", as_line(&error_line(&**error))));
+    let mut shown = fold(&format!("hfile: {}", as_line(&message(error))));
     if let Some(next) = classify(error).next {
-        let _ = write!(message, "\nnext: {next}");
+        let _ = write!(shown, "\nnext: {next}");
     }
-    message
+    shown
 }
 
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
@@ -73,7 +72,7 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use anyhow::Context;
-    use sstable::{BlockOffset, BlockType, Damage, FileName};
+    use sstable::{BlockOffset, BlockType, Damage, FileName, error_line};
 
     use super::*;
     use crate::failure::UsageError;

@@ -7,9 +7,9 @@ use anyhow::bail;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use sstable::{Cell, Comparator, escape};
-use transfer::{BadRecord, CellsOutput, Input, InputOptions, OutputFormat};
+use transfer::{BadRecord, CellsOutput, Error, Input, InputOptions, OutputFormat};
 
-use crate::failure::Answer;
+use crate::failure::{Answer, in_words, record_words};
 use crate::text::output::{Report, ReportFormat, cell_json};
 use crate::text::progress::Shown;
 use crate::text::size_text::show_number;
@@ -52,7 +52,7 @@ pub(crate) fn dry_run(
     while let Some(cell) = input.next() {
         let cell = match cell {
             Ok(cell) => cell,
-            Err(error @ sstable::Error::Invalid { .. }) => {
+            Err(error @ (Error::Record { .. } | Error::File(sstable::Error::Invalid { .. }))) => {
                 invalid_cell = Some(error);
                 break;
             }
@@ -64,7 +64,7 @@ pub(crate) fn dry_run(
                 Some(file) => format!("{file}: {what}"),
                 None => what,
             };
-            report.add_problem(BadRecord { line: input.line(), what });
+            report.add_problem(input.line(), what);
         }
         report.add_cell(&cell)?;
         if checks.order.is_some() {
@@ -78,7 +78,7 @@ pub(crate) fn dry_run(
     match invalid_cell {
         // The cells format cannot be read past an invalid cell; CSV input skips bad lines.
         Some(error) => {
-            report.add_problem(BadRecord { line: input.line(), what: error.to_string() });
+            report.add_problem(input.line(), in_words(&error).unwrap_or_else(|| error.to_string()));
         }
         None => input.check_from_line()?,
     }
@@ -129,7 +129,7 @@ struct DryRunReport {
     bad_lines: u64,
     #[serde(rename = "problems")]
     problem_count: u64,
-    first_problems: Vec<BadRecord>,
+    first_problems: Vec<Problem>,
     first_cells: Vec<Box<RawValue>>,
     /// The same cells as `first_cells`, for the text report.
     #[serde(skip)]
@@ -139,11 +139,18 @@ struct DryRunReport {
     unit: &'static str,
 }
 
+/// A problem of a line, or of a record of Parquet.
+#[derive(Serialize)]
+struct Problem {
+    line: u64,
+    what: String,
+}
+
 impl DryRunReport {
-    fn add_problem(&mut self, problem: BadRecord) {
+    fn add_problem(&mut self, line: u64, what: String) {
         self.problem_count += 1;
         if self.first_problems.len() < PROBLEMS_MAX {
-            self.first_problems.push(problem);
+            self.first_problems.push(Problem { line, what });
         }
     }
 
@@ -162,7 +169,11 @@ impl DryRunReport {
         self.records = input.record_count();
         self.bad_lines = input.bad_line_count();
         self.problem_count += self.bad_lines;
-        self.first_problems.extend_from_slice(input.first_bad_lines());
+        let bad = input.first_bad_lines().iter();
+        self.first_problems.extend(bad.map(|BadRecord { line, problem }| Problem {
+            line: *line,
+            what: record_words(problem),
+        }));
         self.first_problems.sort_by_key(|problem| problem.line);
         self.first_problems.truncate(PROBLEMS_MAX);
     }
@@ -188,7 +199,7 @@ impl Report for DryRunReport {
         if self.problem_count > 0 {
             writeln!(out, "{}:", show_number(self.problem_count, "problem"))?;
         }
-        for BadRecord { line, what } in &self.first_problems {
+        for Problem { line, what } in &self.first_problems {
             writeln!(out, "  {} {line}: {what}", self.unit)?;
         }
         Ok(())

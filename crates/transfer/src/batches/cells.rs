@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use hfile_arrow::{CellRows, RecordBatch};
-use sstable::{
-    Cell, Error, FileName, Result, Timestamp, ValueType, check_family_name, escape, unescape,
-};
+use sstable::{Cell, FileName, Timestamp, ValueType, check_family_name, escape, unescape};
 
 use super::rows::BatchRows;
 use super::source::BatchSource;
 use crate::columns::{
     BadLinePolicy, BadLines, ColumnFamily, ColumnOptions, Mapping, check_row, in_column,
 };
-use crate::error::Error as TransferError;
+use crate::error::{Error, Result};
+use crate::option_problem::OptionProblem;
 use crate::record_cells::RecordCells;
+use crate::record_problem::RecordProblem;
 
 /// The parameters of an input of batches besides its options.
 pub(crate) struct BatchContext<'a> {
@@ -87,29 +87,23 @@ impl BatchCells {
         mut source: BatchSource,
         columns: &ColumnOptions,
         context: BatchContext<'_>,
-    ) -> crate::error::Result<Self> {
+    ) -> Result<Self> {
         let BatchContext { name, family, now, is_dry_run, from_record } = context;
-        let usage = |what: String| TransferError::Options(format!("{name}: {what}"));
+        let usage = |problem| Error::InputOptions { input: name.clone(), problem };
         if let Some(BadLinePolicy::Copy(_)) = &columns.bad_lines {
-            let what =
-                "--bad-lines FILE needs text; of record batches, bad records can only be skipped";
-            return Err(usage(what.to_owned()));
+            return Err(usage(OptionProblem::BadLinesFile));
         }
         let names = source.names().to_vec();
         let has_cells = CellRows::are_in(names.iter().map(String::as_str));
         let form = if has_cells && columns.row.is_empty() {
-            let family = family.is_option().then_some("--family");
-            if let Some(given) = columns.first_layout_option().or(family) {
-                return Err(usage(format!(
-                    "{given} cannot be combined with the columns row, family and timestamp, of which each row is a \
-                     cell; --row reads them as columns of a table"
-                )));
+            if let Some(given) = columns.first_layout_option().or(family.option()) {
+                return Err(usage(OptionProblem::BatchesOfCells(given)));
             }
             // Of two columns of a name, one would be left out without a word.
             if let Some((_, name)) =
                 names.iter().enumerate().find(|(at, name)| names[..*at].contains(name))
             {
-                return Err(usage(format!("two columns are named {name:?}")));
+                return Err(usage(OptionProblem::Other(format!("two columns are named {name:?}"))));
             }
             source.set_wanted(names);
             Form::Cells
@@ -144,13 +138,14 @@ impl BatchCells {
             self.record = 0;
         }
         let records = self.form.records(&next.batch, &mut self.types);
-        let records = records.map_err(|what| self.invalid(what))?;
+        let records = records.map_err(|problem| self.invalid(problem))?;
         self.batch = Some(CurrentBatch { records, next: 0, count: next.batch.num_rows() });
         Ok(true)
     }
 
-    fn invalid(&self, what: String) -> Error {
-        Error::Invalid { file: self.source.name().unwrap_or(&self.name).clone(), what }
+    fn invalid(&self, problem: RecordProblem) -> Error {
+        let input = self.source.name().unwrap_or(&self.name).clone();
+        Error::Record { input, line: None, problem, is_skippable: false }
     }
 
     /// Converts the next record to zero or more cells. Returns `false` at the end of the input.
@@ -170,13 +165,12 @@ impl BatchCells {
         };
         let row = batch.records.row(index);
         let what = if row.is_empty() { what } else { format!("row {}, {what}", shown_row(row)) };
-        let file = self.source.name().unwrap_or(&self.name);
         if self.bad_records.ends_run() {
-            let what = format!("record {}: {what}", self.record);
-            return Err(Error::Invalid { file: file.clone(), what });
+            return Err(self.invalid(format!("record {}: {what}", self.record).into()));
         }
+        let file = self.source.name().unwrap_or(&self.name);
         let what = if self.source.has_files() { format!("{file}: {what}") } else { what };
-        self.bad_records.take(file, self.record, what, b"")?;
+        self.bad_records.take(file, self.record, what.into(), b"")?;
         Ok(true)
     }
 }
@@ -186,7 +180,7 @@ impl Form {
         &self,
         batch: &RecordBatch,
         types: &mut BTreeMap<usize, ValueType>,
-    ) -> Result<BatchRecords, String> {
+    ) -> Result<BatchRecords, RecordProblem> {
         Ok(match self {
             Self::Cells => BatchRecords::Cells(Box::new(CellRows::new(batch)?)),
             Self::Rows(mapping) => {
@@ -239,7 +233,7 @@ impl Iterator for BatchCells {
             records += 1;
             let is_time = records.is_multiple_of(RECORDS_PER_QUESTION);
             let checked = if is_time { self.source.check_cancelled() } else { Ok(()) };
-            match checked.and_then(|()| self.read_record()) {
+            match checked.map_err(Error::from).and_then(|()| self.read_record()) {
                 Ok(true) => {}
                 Ok(false) => return None,
                 Err(error) => {

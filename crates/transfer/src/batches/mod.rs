@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! files, or a stream ─→ batches ─→ one row a cell ─────→ cells      the columns row, family, timestamp, …
-//!                          │     └ one row a table row ─→ cells      --row and other options map the columns
+//!                          │     └ one row a table row ─→ cells      the options map the columns
 //!                          └ bad records: end the run, or are counted
 //! ```
 

@@ -9,6 +9,7 @@ use hfile_arrow::{RecordBatch, TimeColumn, TimeValue, ValueArray};
 use sstable::{Cell, CellRef, Timestamp, ValueType, parse_time};
 
 use crate::columns::{Mapping, TimestampSource, check_row, in_column};
+use crate::record_problem::RecordProblem;
 
 /// A batch with one row for each row of a table.
 pub(super) struct BatchRows {
@@ -25,7 +26,7 @@ pub(super) struct BatchRows {
 impl BatchRows {
     /// # Errors
     ///
-    /// A message if a column is missing, or has values that cannot become what the mapping says, or
+    /// If a column is missing, or has values that cannot become what the mapping says, or
     /// values of another type than in the batches before.
     ///
     /// `types` has the types of the columns in the batches before, by their places in the mapping.
@@ -33,7 +34,7 @@ impl BatchRows {
         batch: &RecordBatch,
         mapping: &Mapping,
         types: &mut BTreeMap<usize, ValueType>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, RecordProblem> {
         let array = |at: usize| -> Result<&ArrayRef, String> {
             let name = &mapping.names[at];
             batch.column_by_name(name).ok_or_else(|| format!("no column is named {name:?}"))
@@ -48,11 +49,10 @@ impl BatchRows {
         };
         let row = mapping.row.iter().map(|&at| {
             let values = values_of(at, mapping.row_type)?;
-            check_row_type(array(at)?, &values, mapping.row_type)
-                .map_err(|what| in_column(&mapping.names[at], what))?;
-            Ok::<_, String>(values)
+            check_row_type(at, array(at)?, &values, mapping)?;
+            Ok(values)
         });
-        let row = row.collect::<Result<_, _>>()?;
+        let row = row.collect::<Result<_, RecordProblem>>()?;
         let times = match mapping.timestamp {
             TimestampSource::Fixed(_) => None,
             TimestampSource::Column(at) => {
@@ -160,16 +160,15 @@ fn check_same_type(
 
 /// Refuses numbers and times as row keys without a type: text sorts in another order than their bytes.
 fn check_row_type(
+    at: usize,
     array: &ArrayRef,
     values: &ValueArray,
-    row_type: Option<ValueType>,
-) -> Result<(), String> {
-    if row_type.is_some() || matches!(values.value_type(), ValueType::String | ValueType::BinaryHex)
-    {
+    mapping: &Mapping,
+) -> Result<(), RecordProblem> {
+    let is_as_is = matches!(values.value_type(), ValueType::String | ValueType::BinaryHex);
+    if mapping.row_type.is_some() || is_as_is {
         return Ok(());
     }
-    let (found, natural) = (array.data_type(), values.value_type().name());
-    Err(format!(
-        "row keys of type {found} need --row-type: string for text, or {natural} for the bytes of HBase's Bytes.toBytes"
-    ))
+    let (column, found) = (mapping.names[at].clone(), array.data_type().to_string());
+    Err(RecordProblem::NoRowType { column, found, natural: values.value_type().name() })
 }

@@ -250,9 +250,9 @@ fn errors_name_the_record_its_row_and_the_column() {
         (
             named(numbers([Some(1), Some(2)]), numbers([None, None])),
             by_row("id"),
-            "data: column \"id\": row keys of type Int64 need --row-type: string for text, or int64 for",
+            "data: column \"id\": row keys of type Int64 need row_type: string for text, or int64 for",
         ),
-        (batch(good()), by_row("key"), "data: --row: no column is named key; known are id, age"),
+        (batch(good()), by_row("key"), "data: row: no column is named key; known are id, age"),
         (
             named(text([Some("a"), Some("b")]), floats),
             ColumnOptions { timestamp: Some("column:age".to_owned()), ..by_row("id") },
@@ -274,7 +274,7 @@ fn errors_name_the_record_its_row_and_the_column() {
                 ("timestamp", numbers([Some(1)])),
             ]),
             ColumnOptions { timestamp: Some("5".to_owned()), ..Default::default() },
-            "data: --timestamp cannot be combined with the columns row, family and timestamp",
+            "data: timestamp cannot be combined with the columns row, family and timestamp",
         ),
     ] {
         let found = error(records, &columns);
@@ -303,7 +303,8 @@ fn bad_records_are_skipped_and_counted() {
     assert_eq!(rows, [b"a", b"a", b"c", b"c"]);
     assert_eq!((input.record_count(), input.bad_line_count(), input.unit()), (2, 1, "record"));
     let problem = &input.first_bad_lines()[0];
-    assert_eq!((problem.line, problem.what.contains("column \"b\"")), (2, true), "{problem:?}");
+    let what = problem.problem.to_string();
+    assert_eq!((problem.line, what.contains("column \"b\"")), (2, true), "{what}");
 }
 
 #[test]

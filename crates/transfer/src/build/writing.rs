@@ -77,7 +77,7 @@ impl Build<'_> {
         force: bool,
     ) -> Result<BulkLoadFiles> {
         if self.order != Comparator::Bytes {
-            return Err(Error::Options("hbase:meta does not support bulk loads".to_owned()));
+            return Err(Error::other("hbase:meta does not support bulk loads".to_owned()));
         }
         let position = InputPosition::new(input, self.sorting);
         let output = OutputDirectory::create(out, force)?;

@@ -4,10 +4,11 @@ use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
 
-use sstable::{Error, FileName, Result};
+use sstable::{Error, FileName};
 
 use super::options::BadLinePolicy;
-use crate::error::{Doing, Error as TransferError};
+use crate::error::{Doing, Error as TransferError, Result};
+use crate::record_problem::RecordProblem;
 use crate::temporary::TemporaryPath;
 
 /// Collects lines that cannot be read.
@@ -63,12 +64,12 @@ impl Drop for BadLinesFile {
 }
 
 /// A problem of a line.
-#[derive(Clone, Debug, serde::Serialize)]
+#[derive(Clone, Debug)]
 pub struct BadRecord {
     /// The line of the input, or the record of batches, from 1.
     pub line: u64,
-    /// The column and the problem.
-    pub what: String,
+    /// The problem, which names the column.
+    pub problem: RecordProblem,
 }
 
 impl BadLines {
@@ -76,10 +77,7 @@ impl BadLines {
     const KEPT_MAX: usize = 10;
 
     /// Refuses a file that exists. A dry run accepts all lines and creates no file.
-    pub(crate) fn new(
-        policy: Option<&BadLinePolicy>,
-        is_dry_run: bool,
-    ) -> crate::error::Result<Self> {
+    pub(crate) fn new(policy: Option<&BadLinePolicy>, is_dry_run: bool) -> Result<Self> {
         let stops = !is_dry_run && matches!(policy, None | Some(BadLinePolicy::Stop));
         let file = match policy {
             Some(BadLinePolicy::Copy(path)) if !is_dry_run => {
@@ -114,25 +112,23 @@ impl BadLines {
         &mut self,
         input: &FileName,
         line: u64,
-        what: String,
+        problem: RecordProblem,
         bytes: &[u8],
     ) -> Result<()> {
         if self.stops {
-            let what = format!(
-                "line {line}: {what}; --bad-lines skip, or --bad-lines FILE, goes on without such lines"
-            );
-            return Err(Error::Invalid { file: input.clone(), what });
+            let (input, line) = (input.clone(), Some(line));
+            return Err(TransferError::Record { input, line, problem, is_skippable: true });
         }
         self.count += 1;
         if let Some(file) = &mut self.file {
-            file.write(line, &what, bytes).map_err(|source| Error::Io {
+            file.write(line, &problem.to_string(), bytes).map_err(|source| Error::Io {
                 file: file.name.clone(),
                 action: "write a bad line".into(),
                 source,
             })?;
         }
         if self.first.len() < Self::KEPT_MAX {
-            self.first.push(BadRecord { line, what });
+            self.first.push(BadRecord { line, problem });
         }
         Ok(())
     }

@@ -1,12 +1,12 @@
 //! Maps the columns of CSV or of record batches to parts of cells, by the options.
 //!
 //! ```text
-//! names      id , name        , info:age          --row id --column name=info:name --type info:age=int32
+//! names      id , name        , info:age          row: id, column: name=info:name, types: info:age=int32
 //! record     7  , Ann         , 41
 //! cells      7/info:age=\x00\x00\x00\x29   7/info:name=Ann
 //! ```
 //!
-//! The cells of a record are in HBase's order, so that records with ascending rows need no `--sort`.
+//! The cells of a record are in HBase's order, so that records with ascending rows need no sorting.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -14,6 +14,7 @@ use std::fmt::Display;
 use sstable::{KeyRef, Timestamp, ValueType, check_family_name, escape, parse_time, unescape};
 
 use super::options::ColumnOptions;
+use crate::option_problem::{InputOption, OptionProblem};
 
 /// A mapping of named columns to cells.
 #[derive(Debug)]
@@ -73,38 +74,31 @@ impl Mapping {
     ///
     /// # Errors
     ///
-    /// A message if the options do not match the columns.
+    /// If the options do not match the columns.
     pub(crate) fn from_names(
         options: &ColumnOptions,
         names: Vec<String>,
         family: Option<&str>,
         now: Timestamp,
         qualifier_of: fn(&str) -> Vec<u8>,
-    ) -> Result<Self, String> {
-        let find = |option: &str, name: &str| {
-            position(&names, name).map_err(|what| format!("{option}: {what}"))
+    ) -> Result<Self, OptionProblem> {
+        let find = |option, name: &String| {
+            position(&names, name).map_err(|what| OptionProblem::value(option, what))
         };
         if options.row.is_empty() {
-            let shown = names.join(", ");
-            return Err(format!(
-                "--row is needed to name the columns of the row key (known are {shown}; only a header with row, \
-                 family and ts needs no --row)"
-            ));
+            return Err(OptionProblem::NoRow(names));
         }
-        let row =
-            options.row.iter().map(|name| find("--row", name)).collect::<Result<Vec<_>, _>>()?;
+        let row = options.row.iter().map(|name| find(InputOption::Row, name));
+        let row = row.collect::<Result<Vec<_>, _>>()?;
         if row.len() > 1 && options.row_separator.is_none() {
-            return Err("several row columns need --row-separator, which may be empty".to_owned());
+            return Err(OptionProblem::NoRowSeparator);
         }
         let timestamp = timestamp_source(options, &names, now)?;
-        let ignored = options
-            .ignore
-            .iter()
-            .map(|name| find("--ignore", name))
-            .collect::<Result<Vec<_>, _>>()?;
+        let ignored = options.ignore.iter().map(|name| find(InputOption::Ignore, name));
+        let ignored = ignored.collect::<Result<Vec<_>, _>>()?;
         let mut values = Vec::new();
         for column in &options.column {
-            let at = find("--column", &column.name)?;
+            let at = find(InputOption::Column, &column.name)?;
             values.push(ValueColumn::new(at, &column.family, &column.qualifier));
         }
         let mut has_other_role: BTreeSet<usize> = row.iter().chain(&ignored).copied().collect();
@@ -115,10 +109,7 @@ impl Mapping {
         let mut without_family = Vec::new();
         for (at, name) in names.iter().enumerate().filter(|(at, _)| !has_other_role.contains(at)) {
             if name.is_empty() {
-                return Err(format!(
-                    "column {} has no name (the header may end with a separator); --ignore '' leaves it out",
-                    at + 1
-                ));
+                return Err(OptionProblem::UnnamedColumn(at + 1));
             }
             let (family, qualifier) = match (name.split_once(':'), family) {
                 (Some((family, qualifier)), _) if !family.is_empty() => {
@@ -127,18 +118,14 @@ impl Mapping {
                 }
                 (_, Some(family)) => (family, name.as_str()),
                 _ => {
-                    without_family.push(name.as_str());
+                    without_family.push(name.clone());
                     continue;
                 }
             };
             values.push(ValueColumn::new(at, family.as_bytes(), &qualifier_of(qualifier)));
         }
         if !without_family.is_empty() {
-            return Err(format!(
-                "no family is known for {}: set one with --column NAME=FAMILY:QUALIFIER, one for all with --family, \
-                 or leave columns out with --ignore",
-                without_family.join(", ")
-            ));
+            return Err(OptionProblem::NoFamily(without_family));
         }
         Self::new(options, names, row, timestamp, values)
     }
@@ -147,23 +134,22 @@ impl Mapping {
     ///
     /// # Errors
     ///
-    /// A message if two columns have the same cells, or a type is of an unknown column.
+    /// If two columns have the same cells, or a type is of an unknown column.
     pub(crate) fn new(
         options: &ColumnOptions,
         names: Vec<String>,
         row: Vec<usize>,
         timestamp: TimestampSource,
         mut values: Vec<ValueColumn>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, OptionProblem> {
         if values.is_empty() {
-            return Err(
-                "no column becomes a cell: keys alone are not stored; add a column with a value"
-                    .to_owned(),
-            );
+            let what =
+                "no column becomes a cell: keys alone are not stored; add a column with a value";
+            return Err(OptionProblem::Other(what.to_owned()));
         }
         for value in &values {
             check_family_name(&value.family)
-                .map_err(|what| format!("{}: {what}", value.shown()))?;
+                .map_err(|what| OptionProblem::Other(format!("{}: {what}", value.shown())))?;
         }
         values.sort_by(|one, other| {
             (&one.family, &one.qualifier).cmp(&(&other.family, &other.qualifier))
@@ -174,7 +160,8 @@ impl Mapping {
         if let Some(pair) = values.windows(2).find(is_same) {
             let (first, second) = (pair[0].at.min(pair[1].at), pair[0].at.max(pair[1].at));
             let [one, other] = [first, second].map(|at| &names[at]);
-            return Err(format!("columns {one} and {other} both map to {}", pair[0].shown()));
+            let what = format!("columns {one} and {other} both map to {}", pair[0].shown());
+            return Err(OptionProblem::Other(what));
         }
         for typed in &options.types {
             let known = values
@@ -183,10 +170,9 @@ impl Mapping {
             let Some(value) = known else {
                 let (family, qualifier) = (escape(&typed.family), escape(&typed.qualifier));
                 let columns: Vec<_> = values.iter().map(ValueColumn::shown).collect();
-                return Err(format!(
-                    "--type: no column maps to {family}:{qualifier}; known are {}",
-                    columns.join(", ")
-                ));
+                let known = columns.join(", ");
+                let what = format!("no column maps to {family}:{qualifier}; known are {known}");
+                return Err(OptionProblem::value(InputOption::Types, what));
             };
             value.value_type = Some(typed.value_type);
         }
@@ -227,26 +213,25 @@ impl Mapping {
     }
 }
 
-/// Returns the timestamp source that `--timestamp` gives.
+/// Returns the timestamp source that the options give.
 pub(crate) fn timestamp_source(
     options: &ColumnOptions,
     names: &[String],
     now: Timestamp,
-) -> Result<TimestampSource, String> {
+) -> Result<TimestampSource, OptionProblem> {
+    let wrong = |what| OptionProblem::value(InputOption::Timestamp, what);
     let text = match options.timestamp.as_deref() {
         None | Some("NOW") => return Ok(TimestampSource::Fixed(now)),
         Some(text) => text,
     };
     if text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() {
         if names.iter().any(|name| name == text) {
-            return Err(format!(
-                "--timestamp: {text} could be a column or a time; write column:{text} for the column, or 0{text} for \
+            return Err(wrong(format!(
+                "{text} could be a column or a time; write column:{text} for the column, or 0{text} for \
                  milliseconds since 1970"
-            ));
+            )));
         }
-        let timestamp =
-            parse_time(text.as_bytes()).map_err(|what| format!("--timestamp: {what}"))?;
-        return Ok(TimestampSource::Fixed(timestamp));
+        return Ok(TimestampSource::Fixed(parse_time(text.as_bytes()).map_err(wrong)?));
     }
     let name = text.strip_prefix("column:").unwrap_or(text);
     match (position(names, name), parse_time(text.as_bytes())) {
@@ -254,9 +239,9 @@ pub(crate) fn timestamp_source(
         (Err(_), Ok(timestamp)) if !names.iter().any(|known| known == name) => {
             Ok(TimestampSource::Fixed(timestamp))
         }
-        (Err(what), _) => Err(format!(
-            "--timestamp: {what}; expected a column, NOW, milliseconds since 1970, or an ISO 8601 time"
-        )),
+        (Err(what), _) => Err(wrong(format!(
+            "{what}; expected a column, NOW, milliseconds since 1970, or an ISO 8601 time"
+        ))),
     }
 }
 
@@ -287,13 +272,10 @@ pub(crate) fn check_row(row: &[u8]) -> Result<(), String> {
 }
 
 /// Refuses a family in a header that is probably part of the column's name, as in `created at 12:30`.
-fn check_header_family(name: &str, family: &str) -> Result<(), String> {
+fn check_header_family(column: &str, family: &str) -> Result<(), OptionProblem> {
     let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     if family.bytes().all(is_usual) {
         return Ok(());
     }
-    Err(format!(
-        "{name}: {family:?} cannot name a family in a header, where it has only letters, digits, '_', '-' and \
-         '.': set the column's family with --column NAME=FAMILY:QUALIFIER"
-    ))
+    Err(OptionProblem::HeaderFamily { column: column.to_owned(), family: family.to_owned() })
 }

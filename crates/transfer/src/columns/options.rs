@@ -5,10 +5,9 @@ use std::str::FromStr;
 
 use sstable::{ValueType, unescape};
 
+use crate::option_problem::InputOption;
+
 /// How the columns of CSV and of record batches become cells.
-///
-/// A field has the name of an option of `hfile build`, and errors name that option: `--row-separator`
-/// for `row_separator`.
 ///
 /// ```
 /// let columns = transfer::ColumnOptions {
@@ -41,24 +40,24 @@ pub struct ColumnOptions {
 }
 
 impl ColumnOptions {
-    /// Returns the name of the first given option that says how columns become cells.
-    pub(crate) fn first_layout_option(&self) -> Option<&'static str> {
-        let given = [
-            (!self.row.is_empty(), "--row"),
-            (self.row_type.is_some(), "--row-type"),
-            (!self.column.is_empty(), "--column"),
-            (!self.ignore.is_empty(), "--ignore"),
-            (self.timestamp.is_some(), "--timestamp"),
-            (!self.types.is_empty(), "--type"),
-        ];
-        given.into_iter().find_map(|(is_given, name)| is_given.then_some(name))
+    /// Returns the first given option that says how columns become cells.
+    pub(crate) fn first_layout_option(&self) -> Option<InputOption> {
+        InputOption::first_given([
+            (!self.row.is_empty(), InputOption::Row),
+            (self.row_type.is_some(), InputOption::RowType),
+            (!self.column.is_empty(), InputOption::Column),
+            (!self.ignore.is_empty(), InputOption::Ignore),
+            (self.timestamp.is_some(), InputOption::Timestamp),
+            (!self.types.is_empty(), InputOption::Types),
+        ])
     }
 
-    /// Returns the name of the first given option.
+    /// Returns the first given option.
     ///
-    /// Omits `--row-separator`, which is only accepted with `--row`.
-    pub fn first_option(&self) -> Option<&'static str> {
-        self.first_layout_option().or_else(|| self.bad_lines.is_some().then_some("--bad-lines"))
+    /// Omits `row_separator`, which has no effect without `row`.
+    pub fn first_option(&self) -> Option<InputOption> {
+        let bad_lines = (self.bad_lines.is_some(), InputOption::BadLines);
+        self.first_layout_option().or_else(|| InputOption::first_given([bad_lines]))
     }
 }
 
@@ -78,7 +77,7 @@ pub enum BadLinePolicy {
 pub enum ColumnFamily<'a> {
     /// No family is given.
     Unknown,
-    /// `--family` names it.
+    /// The user names it.
     Option(&'a str),
     /// All cells go into this family of a store.
     Store(&'a str),
@@ -92,9 +91,9 @@ impl<'a> ColumnFamily<'a> {
         }
     }
 
-    /// Whether `--family` is given.
-    pub(crate) const fn is_option(self) -> bool {
-        matches!(self, Self::Option(_))
+    /// Returns the option of the family, if it is given.
+    pub(crate) fn option(self) -> Option<InputOption> {
+        matches!(self, Self::Option(_)).then_some(InputOption::Family)
     }
 }
 

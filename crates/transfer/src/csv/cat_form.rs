@@ -1,4 +1,4 @@
-//! The CSV that `hfile cat --format csv` prints: one cell per record.
+//! The CSV that `hfile cat` prints: one cell per record.
 //!
 //! | column      | content                                                   | default        |
 //! |-------------|-----------------------------------------------------------|----------------|
@@ -11,7 +11,7 @@
 //! | `seq`       | sequence id                                               | 0              |
 //!
 //! Without the required columns, a CSV file has another form, and options map its columns. There is
-//! no column for tags: cells with tags need `--format cells`.
+//! no column for tags: cells with tags need the cells format.
 
 use std::borrow::Cow;
 
@@ -23,6 +23,7 @@ use sstable::{
 use super::layout::check_width;
 use super::records::Record;
 use crate::columns::{check_row, in_column};
+use crate::record_problem::RecordProblem;
 
 /// All columns of the form.
 const COLUMNS: [&str; 7] = ["row", "family", "qualifier", "ts", "type", "value", "seq"];
@@ -45,7 +46,7 @@ impl CatForm {
     /// # Errors
     ///
     /// Fails if the required columns are present and another column is unknown.
-    pub(super) fn recognise(names: &[String]) -> Result<Option<Self>, String> {
+    pub(super) fn recognise(names: &[String]) -> Result<Option<Self>, RecordProblem> {
         let column = |name: &str| names.iter().position(|found| found == name);
         let (Some(row), Some(family), Some(timestamp)) =
             (column("row"), column("family"), column("ts"))
@@ -53,12 +54,8 @@ impl CatForm {
             return Ok(None);
         };
         if let Some(unknown) = names.iter().find(|name| !COLUMNS.contains(&name.as_str())) {
-            let columns = COLUMNS.join(", ");
-            return Err(format!(
-                "unknown column {}; a CSV of cells has only the columns {columns} (--row reads \
-                 other CSV)",
-                quoted(unknown.as_bytes())
-            ));
+            let (name, known) = (unknown.clone(), COLUMNS.join(", "));
+            return Err(RecordProblem::NotOfCells { name, known });
         }
         Ok(Some(Self {
             names: names.to_vec(),

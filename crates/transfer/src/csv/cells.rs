@@ -3,15 +3,17 @@
 use std::collections::VecDeque;
 use std::io::Read;
 
-use sstable::{Cell, Error, FileName, Result, Timestamp};
+use sstable::{Cell, Error, FileName, Timestamp};
 
 use super::cat_form::CatForm;
 use super::layout::Layout;
 use super::options::CsvOptions;
 use super::records::{Record, Records};
 use crate::columns::{BadLines, ColumnFamily, ColumnOptions, Mapping};
-use crate::error::Error as TransferError;
+use crate::error::{Error as TransferError, Result};
+use crate::option_problem::OptionProblem;
 use crate::record_cells::RecordCells;
+use crate::record_problem::RecordProblem;
 
 /// The parameters of a CSV input besides its options.
 pub(crate) struct CsvContext<'a> {
@@ -60,36 +62,29 @@ impl<R: Read> CsvCells<R> {
         options: &CsvOptions,
         columns: &ColumnOptions,
         context: CsvContext<'_>,
-    ) -> crate::error::Result<Self> {
+    ) -> Result<Self> {
         let CsvContext { name, family, now, is_dry_run, from_line } = context;
-        let usage = |what: String| TransferError::Options(format!("{name}: {what}"));
+        let usage = |problem| TransferError::InputOptions { input: name.clone(), problem };
         let mut records = Records::new(input, options.dialect()?, options.field_size_max()?);
         let form = if options.columns.is_empty() {
             let names = read_names(&mut records, &name, options.no_header)?;
-            match CatForm::recognise(&names).map_err(|what| in_line(&name, 1, &what)) {
+            match CatForm::recognise(&names).map_err(|problem| in_line(&name, 1, problem)) {
                 Ok(Some(form)) if columns.row.is_empty() => {
-                    let family = family.is_option().then_some("--family");
-                    let of_text = options.first_layout_option();
+                    let (family, of_text) = (family.option(), options.first_layout_option());
                     if let Some(given) = columns.first_layout_option().or(of_text).or(family) {
-                        return Err(usage(format!(
-                            "{given} cannot be combined with the columns row, family and ts, which hfile cat prints; \
-                             --row reads them as other CSV"
-                        )));
+                        return Err(usage(OptionProblem::CsvOfCells(given)));
                     }
                     Form::Cat(form)
                 }
-                Err(error) if columns.row.is_empty() => return Err(error.into()),
+                Err(error) if columns.row.is_empty() => return Err(error),
                 _ => Form::Layout(
                     Layout::from_names(options, columns, names, family.name(), now)
                         .map_err(usage)?,
                 ),
             }
         } else {
-            if family.is_option() {
-                return Err(usage(
-                    "--family cannot be combined with --columns, which names all families"
-                        .to_owned(),
-                ));
+            if family.option().is_some() {
+                return Err(usage(OptionProblem::FamilyOfColumns));
             }
             if options.header {
                 read_names(&mut records, &name, false)?;
@@ -171,10 +166,10 @@ impl<R: Read> CsvCells<R> {
         let (line, problem, bytes) = match read {
             None => return Ok(false),
             Some(Err(bad)) if bad.line < *from_line => return Ok(true),
-            Some(Err(bad)) => (bad.line, Some(bad.what), bad.bytes),
+            Some(Err(bad)) => (bad.line, Some(bad.problem), bad.bytes),
             Some(Ok(record)) => {
                 if *is_at_first && let Err(what) = check_line_ends(&record) {
-                    return Err(in_line(name, record.line, &what));
+                    return Err(in_line(name, record.line, what));
                 }
                 *is_at_first = false;
                 if record.line < *from_line {
@@ -182,14 +177,14 @@ impl<R: Read> CsvCells<R> {
                 }
                 let made = form.cells(&record, cells);
                 let bytes = if made.is_err() { record.bytes.to_vec() } else { Vec::new() };
-                (record.line, made.err(), bytes)
+                (record.line, made.err().map(RecordProblem::Invalid), bytes)
             }
         };
         self.line = line;
         self.is_at_first = false;
         match problem {
             None => self.record_count += 1,
-            Some(what) => bad_lines.take(name, line, what, &bytes)?,
+            Some(problem) => bad_lines.take(name, line, problem, &bytes)?,
         }
         Ok(true)
     }
@@ -219,10 +214,10 @@ fn read_names<R: Read>(
     })?;
     let record = match read {
         Some(Ok(record)) => record,
-        Some(Err(bad)) => return Err(in_line(name, bad.line, &bad.what)),
-        None => return Err(in_line(name, 1, "no columns: the input is empty")),
+        Some(Err(bad)) => return Err(in_line(name, bad.line, bad.problem)),
+        None => return Err(in_line(name, 1, "no columns: the input is empty".to_owned())),
     };
-    check_line_ends(&record).map_err(|what| in_line(name, record.line, &what))?;
+    check_line_ends(&record).map_err(|what| in_line(name, record.line, what))?;
     if has_no_header {
         return Ok((1..=record.len()).map(|number| number.to_string()).collect());
     }
@@ -232,7 +227,7 @@ fn read_names<R: Read>(
         in_line(
             name,
             record.line,
-            &format!("header: a name of a column is not UTF-8 from its byte {at} on"),
+            format!("header: a name of a column is not UTF-8 from its byte {at} on"),
         )
     })?;
     Ok(texts.into_iter().map(str::to_owned).collect())
@@ -248,6 +243,7 @@ fn check_line_ends(record: &Record<'_>) -> Result<(), String> {
     Ok(())
 }
 
-fn in_line(name: &FileName, line: u64, what: &str) -> Error {
-    Error::Invalid { file: name.clone(), what: format!("line {line}: {what}") }
+fn in_line(name: &FileName, line: u64, problem: impl Into<RecordProblem>) -> TransferError {
+    let (input, line, problem) = (name.clone(), Some(line), problem.into());
+    TransferError::Record { input, line, problem, is_skippable: false }
 }

@@ -9,6 +9,7 @@ use super::records::Record;
 use crate::columns::{
     ColumnOptions, Mapping, TimestampSource, ValueColumn, check_row, in_column, timestamp_source,
 };
+use crate::option_problem::{InputOption, OptionProblem};
 
 /// The names in `ImportTsv`'s notation of columns that do not become cells.
 const IMPORTTSV_ROW: &str = "HBASE_ROW_KEY";
@@ -28,30 +29,30 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// A message if the options do not match the columns.
+    /// If the options do not match the columns.
     pub(super) fn from_names(
         options: &CsvOptions,
         columns: &ColumnOptions,
         names: Vec<String>,
         family: Option<&str>,
         now: Timestamp,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, OptionProblem> {
         Ok(Self::new(
             options,
             Mapping::from_names(columns, names, family, now, |name| name.as_bytes().to_vec())?,
         ))
     }
 
-    /// Creates the layout of `--columns`.
+    /// Creates the layout of `options.columns`.
     ///
     /// # Errors
     ///
-    /// A message if the options do not match the columns.
+    /// If the options do not match the columns.
     pub(super) fn from_importtsv(
         options: &CsvOptions,
         columns: &ColumnOptions,
         now: Timestamp,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, OptionProblem> {
         Ok(Self::new(options, from_importtsv(options, columns, now)?))
     }
 
@@ -121,16 +122,17 @@ impl Layout {
     }
 }
 
-/// Maps the columns of `--columns`.
+/// Maps the columns of `options.columns`.
 ///
 /// # Errors
 ///
-/// A message if the options do not match the columns.
+/// If the options do not match the columns.
 fn from_importtsv(
     options: &CsvOptions,
     columns: &ColumnOptions,
     now: Timestamp,
-) -> Result<Mapping, String> {
+) -> Result<Mapping, OptionProblem> {
+    let wrong = |what: String| Err(OptionProblem::value(InputOption::Columns, what));
     let names: Vec<String> = (1..=options.columns.len()).map(|at| at.to_string()).collect();
     let (mut row, mut timestamps, mut values) = (Vec::new(), Vec::new(), Vec::new());
     for (at, column) in options.columns.iter().enumerate() {
@@ -139,8 +141,8 @@ fn from_importtsv(
             IMPORTTSV_TIMESTAMP => timestamps.push(at),
             "" => {}
             name if name.starts_with("HBASE_") => {
-                return Err(format!(
-                    "--columns: {name} is not supported; known are {IMPORTTSV_ROW} and {IMPORTTSV_TIMESTAMP}"
+                return wrong(format!(
+                    "{name} is not supported; known are {IMPORTTSV_ROW} and {IMPORTTSV_TIMESTAMP}"
                 ));
             }
             name => {
@@ -150,14 +152,14 @@ fn from_importtsv(
         }
     }
     if row.len() != 1 || timestamps.len() > 1 {
-        return Err(format!(
-            "--columns: {IMPORTTSV_ROW} must occur once, and {IMPORTTSV_TIMESTAMP} at most once"
+        return wrong(format!(
+            "{IMPORTTSV_ROW} must occur once, and {IMPORTTSV_TIMESTAMP} at most once"
         ));
     }
     let timestamp = match timestamps[..] {
         [] => timestamp_source(columns, &names, now)?,
         [at, ..] if columns.timestamp.is_none() => TimestampSource::Column(at),
-        _ => return Err(format!("--timestamp and {IMPORTTSV_TIMESTAMP} exclude each other")),
+        _ => return Err(OptionProblem::TwoTimestamps(IMPORTTSV_TIMESTAMP)),
     };
     Mapping::new(columns, names, row, timestamp, values)
 }

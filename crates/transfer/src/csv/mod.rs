@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! bytes ─→ records ─→ own form ─→ cells        as printed by `hfile cat`: one cell per record
-//!             │     └ layout ───→ cells        --row and other options map the columns
+//!             │     └ layout ───→ cells        the options map the columns
 //!             └ bad lines: end the run, or are counted, or are copied to a file
 //! ```
 

@@ -1,12 +1,12 @@
 //! How the text of CSV is read.
 
 use super::records::Dialect;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::option_problem::{InputOption, OptionProblem};
 
 /// How the text of CSV is read: fields, lines and columns without names.
 ///
-/// [`ColumnOptions`](crate::ColumnOptions) say which cells the columns become. A field has the name of an
-/// option of `hfile build`, and errors name that option: `--no-header` for `no_header`.
+/// [`ColumnOptions`](crate::ColumnOptions) say which cells the columns become.
 #[derive(Clone, Debug, Default)]
 pub struct CsvOptions {
     /// All columns in order, in the notation of HBase's `ImportTsv`, for input without a header.
@@ -35,25 +35,23 @@ pub enum Quote {
 }
 
 impl CsvOptions {
-    /// Returns the name of the first given option that says what the columns are.
-    pub(super) fn first_layout_option(&self) -> Option<&'static str> {
-        let given = [(self.no_header, "--no-header"), (self.null.is_some(), "--null")];
-        given.into_iter().find_map(|(is_given, name)| is_given.then_some(name))
+    /// Returns the first given option that says what the columns are.
+    pub(super) fn first_layout_option(&self) -> Option<InputOption> {
+        let no_header = (self.no_header, InputOption::NoHeader);
+        InputOption::first_given([no_header, (self.null.is_some(), InputOption::Null)])
     }
 
-    /// Returns the name of the first given option.
+    /// Returns the first given option.
     ///
-    /// Omits `--field-size-max`: it has a default, so it looks the same if it is not given. Omits
-    /// `--header`, which is only accepted with `--columns`.
-    pub fn first_option(&self) -> Option<&'static str> {
-        let given = [
-            (!self.columns.is_empty(), "--columns"),
-            (self.no_header, "--no-header"),
-            (self.null.is_some(), "--null"),
-            (self.separator.is_some(), "--separator"),
-            (self.quote.is_some(), "--quote"),
-        ];
-        given.into_iter().find_map(|(is_given, name)| is_given.then_some(name))
+    /// Omits `field_size_max`, which the cells format has too, and `header`, which has no effect without `columns`.
+    pub fn first_option(&self) -> Option<InputOption> {
+        InputOption::first_given([
+            (!self.columns.is_empty(), InputOption::Columns),
+            (self.no_header, InputOption::NoHeader),
+            (self.null.is_some(), InputOption::Null),
+            (self.separator.is_some(), InputOption::Separator),
+            (self.quote.is_some(), InputOption::Quote),
+        ])
     }
 
     pub(super) fn dialect(&self) -> Result<Dialect> {
@@ -62,13 +60,14 @@ impl CsvOptions {
             Quote::Byte(byte) => Some(byte),
             Quote::None => None,
         };
-        for (name, byte) in [("--separator", Some(separator)), ("--quote", quote)] {
+        let bytes = [(InputOption::Separator, Some(separator)), (InputOption::Quote, quote)];
+        for (option, byte) in bytes {
             if matches!(byte, Some(b'\n' | b'\r')) {
-                return Err(Error::Options(format!("{name} cannot be a line end")));
+                return Err(OptionProblem::LineEnd(option).into());
             }
         }
         if quote == Some(separator) {
-            return Err(Error::Options("--separator and --quote are the same byte".to_owned()));
+            return Err(OptionProblem::SameByte.into());
         }
         Ok(Dialect { separator, quote })
     }
@@ -77,12 +76,10 @@ impl CsvOptions {
     pub(crate) fn field_size_max(&self) -> Result<usize> {
         match usize::try_from(self.field_size_max.unwrap_or(16 << 20)) {
             Ok(size @ 1..=FIELD_SIZE_LIMIT) => Ok(size),
-            _ => Err(Error::Options(format!(
-                "--field-size-max must be between 1 and {FIELD_SIZE_LIMIT} bytes"
-            ))),
+            _ => Err(OptionProblem::FieldSizeMax(FIELD_SIZE_LIMIT).into()),
         }
     }
 }
 
-/// The maximum of `--field-size-max`: 512 MiB. A cell must fit into a block of at most 1 GiB.
+/// The maximum of `field_size_max`: 512 MiB. A cell must fit into a block of at most 1 GiB.
 const FIELD_SIZE_LIMIT: usize = 1 << 29;

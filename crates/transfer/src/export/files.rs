@@ -63,7 +63,7 @@ impl<'i> FilesSource<'i> {
         for file in files {
             let name = file.path.display().to_string();
             if !names.insert(name.clone()) {
-                return Err(Error::Options(format!("{name} is given twice")));
+                return Err(Error::other(format!("{name} is given twice")));
             }
             let location = &file.location;
             let source =
@@ -78,7 +78,7 @@ impl<'i> FilesSource<'i> {
             let whole = reader.whole();
             let is_meta = whole.trailer().comparator == Comparator::Meta;
             if is_meta && form.format == ExportFormat::Hfiles {
-                return Err(Error::Options(format!(
+                return Err(Error::other(format!(
                     "{name}: HBase does not bulk load files of hbase:meta"
                 )));
             }
@@ -146,7 +146,7 @@ impl ExportSource for FilesSource<'_> {
         };
         let known: Vec<_> = self.families.iter().map(|name| escape(name).to_string()).collect();
         let (unknown, known) = (escape(&unknown.family), known.join(", "));
-        Err(Error::Options(match self.files {
+        Err(Error::other(match self.files {
             [file] => {
                 format!("{}: has no family {unknown}; its family is {known}", file.path.display())
             }

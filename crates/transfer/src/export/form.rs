@@ -5,15 +5,16 @@ use serde_json::{Value, json};
 use sstable::ValueType;
 
 use crate::columns::TypedColumn;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::option_problem::{DifferingOption, OptionProblem};
 
 /// The format of the files.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum ExportFormat {
-    /// Parquet with SNAPPY; one row per cell, or with --pivot per row.
+    /// Parquet with SNAPPY; one row per cell, or as a pivot per row.
     Parquet,
-    /// Arrow's file format (Feather); one row per cell, or with --pivot per row.
+    /// Arrow's file format (Feather); one row per cell, or as a pivot per row.
     Arrow,
     /// Comma-separated values, as hfile cat prints them; without tags.
     Csv,
@@ -27,7 +28,7 @@ impl ExportFormat {
     /// All formats.
     const ALL: [Self; 5] = [Self::Parquet, Self::Arrow, Self::Csv, Self::Cells, Self::Hfiles];
 
-    /// Returns the name on the command line and in the manifest.
+    /// Returns the name in the manifest.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Parquet => "parquet",
@@ -108,17 +109,14 @@ impl FormOptions {
     ///
     /// # Errors
     ///
-    /// [`Error::Options`] if the options contradict each other, the format or the scan.
+    /// [`Error::Options`](crate::Error::Options) if the options contradict each other, the format or the scan.
     pub fn form(&self, scan: &mut TableScan) -> Result<ExportForm> {
-        let usage = |what: &str| Err(Error::Options(what.to_owned()));
         let (format, is_typed) = (self.format, self.row_type != ValueType::BinaryHex);
         if !format.has_batches() && (self.pivot || is_typed) {
-            return usage("--pivot and --row-type are for --to parquet and --to arrow");
+            return Err(OptionProblem::NoBatches.into());
         }
         if format == ExportFormat::Hfiles && scan.mob == hbase_files::MobValues::Reference {
-            return usage(
-                "--mob-references would load references to files that the other cluster does not have",
-            );
+            return Err(OptionProblem::MobReferences.into());
         }
         Ok(ExportForm {
             format,
@@ -131,18 +129,14 @@ impl FormOptions {
 
     fn pivot_columns(&self, scan: &mut TableScan) -> Result<Vec<TypedColumn>> {
         if scan.raw || (scan.versions != u32::MAX && scan.versions != 1) {
-            let what =
-                "--pivot shows the newest version of each column: without --raw and --versions";
-            return Err(Error::Options(what.to_owned()));
+            return Err(OptionProblem::PivotOfVersions.into());
         }
         scan.versions = 1;
         let mut columns = Vec::<TypedColumn>::new();
         for family in &scan.families {
             if family.qualifiers.is_empty() {
-                let name = sstable::escape(&family.family);
-                return Err(Error::Options(format!(
-                    "--pivot needs the columns of family {name}: name them with --columns"
-                )));
+                let name = sstable::escape(&family.family).to_string();
+                return Err(OptionProblem::PivotOfFamily(name).into());
             }
             columns.extend(family.qualifiers.iter().map(|qualifier| TypedColumn {
                 family: family.family.clone(),
@@ -160,8 +154,7 @@ impl FormOptions {
             }
         }
         if columns.is_empty() {
-            let what = "--pivot needs columns: name them with --columns or --type (hfile stats lists those of a file)";
-            return Err(Error::Options(what.to_owned()));
+            return Err(OptionProblem::PivotWithoutColumns.into());
         }
         scan.families.clear();
         *scan = columns.iter().fold(std::mem::take(scan), |scan, column| {
@@ -171,47 +164,28 @@ impl FormOptions {
     }
 }
 
-/// The names of options in the manifest, and in messages.
-const OPTIONS: [(&str, &str); 15] = [
-    ("max_file_size", "--max-file-size"),
-    ("pivot", "--pivot and --type"),
-    ("row_type", "--row-type"),
-    ("times", "--times"),
-    ("start", "--start"),
-    ("stop", "--stop"),
-    ("prefix", "--prefix"),
-    ("columns", "--family and --columns"),
-    ("versions", "--versions"),
-    ("min_ts", "--min-ts"),
-    ("max_ts", "--max-ts"),
-    ("raw", "--raw"),
-    ("with_wal", "--with-wal"),
-    ("mob_references", "--mob-references"),
-    ("skip_damaged", "--skip-damaged"),
-];
+/// The names of options in the manifest, in the order of messages.
+const OPTIONS: &str = "max_file_size pivot row_type times start stop prefix columns versions min_ts max_ts raw \
+                       with_wal mob_references skip_damaged";
 
-/// Returns the options that differ between two exports, as the first was given them: `--raw`, or
-/// `no --raw`.
-pub(super) fn differing_options(known: &Value, new: &Value) -> Vec<String> {
-    let differing = OPTIONS.iter().filter(|(key, _)| known[key] != new[key]);
-    let shown = differing.map(|(key, option)| match &known[key] {
-        Value::Null | Value::Bool(false) => format!("no {option}"),
-        Value::Bool(true) => (*option).to_owned(),
-        Value::String(text) if text.is_empty() => format!("no {option}"),
-        Value::String(text) => format!("{option} {text}"),
-        Value::Array(texts) if texts.is_empty() => format!("no {option}"),
-        Value::Array(texts) => {
-            let texts: Vec<_> = texts.iter().filter_map(Value::as_str).collect();
-            format!("{option} {}", texts.join(","))
-        }
-        Value::Number(time) if time.as_i64() == Some(i64::MAX) => format!("no {option}"),
-        other => format!("{option} {other}"),
+/// Returns the options that differ between two exports, with the values of the first.
+pub(super) fn differing_options(known: &Value, new: &Value) -> Vec<DifferingOption> {
+    let differing = OPTIONS.split(' ').filter(|name| known[name] != new[name]);
+    let shown = differing.map(|name| {
+        let value = match &known[name] {
+            Value::Null | Value::Bool(false) => None,
+            Value::Bool(true) => Some(String::new()),
+            Value::String(text) => Some(text.clone()).filter(|text| !text.is_empty()),
+            Value::Array(texts) => {
+                let texts: Vec<_> = texts.iter().filter_map(Value::as_str).collect();
+                Some(texts.join(",")).filter(|text| !text.is_empty())
+            }
+            Value::Number(time) if time.as_i64() == Some(i64::MAX) => None,
+            other => Some(other.to_string()),
+        };
+        DifferingOption { name: name.to_owned(), value }
     });
-    let mut shown: Vec<String> = shown.collect();
-    if shown.is_empty() && known != new {
-        shown.push("of another version of hfile".to_owned());
-    }
-    shown
+    shown.collect()
 }
 
 impl ExportForm {
@@ -222,8 +196,8 @@ impl ExportForm {
 
     /// Returns the form and the scan as JSON: two exports with the same value have the same files.
     ///
-    /// The time by which cells expire is left out, and how the files are read. [`OPTIONS`] has a
-    /// name for each key.
+    /// The time by which cells expire is left out, and how the files are read. [`OPTIONS`] has
+    /// each key.
     pub(super) fn options(&self, scan: &TableScan) -> Value {
         let text = |bytes: &[u8]| sstable::escape(bytes).to_string();
         let row = |row: &Option<Vec<u8>>| row.as_deref().map(text);

@@ -9,7 +9,7 @@
 //! source_state         the files of the source: an export of a changed source is not resumed
 //! names                names of exported files; files of a stopped export are recognised by them
 //! hash                 hashes of names and source states
-//! part                 cells of one part → files, cut at --max-file-size
+//! part                 cells of one part → files, cut at the maximum size
 //! sink                 cells → the bytes of one file, by format
 //! form                 which format, which columns, which options
 //! tables               a table or a snapshot as a source; stores, files: a store and HFiles

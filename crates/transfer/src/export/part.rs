@@ -15,6 +15,7 @@ use super::sink::{ByteCount, Sink};
 use super::source::{ExportSource, Part};
 use crate::cells_output::OutputFormat;
 use crate::error::{Doing, Error, Result};
+use crate::option_problem::OptionProblem;
 use crate::progress::{Observer, Phase};
 use crate::unseen_columns::UnseenColumns;
 
@@ -184,7 +185,7 @@ impl<'j> PartFiles<'j> {
             ExportFormat::Parquet | ExportFormat::Arrow => Sink::batches(&path, &job.form)?,
             #[cfg(not(feature = "parquet"))]
             ExportFormat::Parquet | ExportFormat::Arrow => {
-                let what = "this hfile was built without Parquet and Arrow";
+                let what = "this build does not write Parquet and Arrow";
                 return Err(Error::Refused(what.to_owned()));
             }
         };
@@ -258,8 +259,7 @@ fn check_number(number: u32) -> Result<()> {
     if number < FILES_MAX {
         return Ok(());
     }
-    let what = "--max-file-size gives more than 1,000,000 files for one region; give a larger size";
-    Err(Error::Options(what.to_owned()))
+    Err(OptionProblem::TooManyFiles.into())
 }
 
 /// Refuses a family whose name is no name of a directory.

@@ -20,6 +20,7 @@ use super::lock::{DirectoryLock, LOCK};
 use super::manifest::Manifest;
 use super::names;
 use crate::error::{Doing, Error, Result};
+use crate::option_problem::{DifferingOption, OptionProblem};
 use crate::temporary::OutputFile;
 
 /// A directory that is ready for an export, and the manifest to go on from.
@@ -119,7 +120,7 @@ impl ExportDirectory {
         let is_removable =
             |path: &Path| names::is_temporary(path) || named.contains(path) || is_unfinished(path);
         if let Some(foreign) = left.iter().find(|path| !is_removable(path)) {
-            return Err(Error::Options(format!(
+            return Err(Error::other(format!(
                 "{}: not a file of this export; give another directory, or move the file away",
                 foreign.display()
             )));
@@ -137,7 +138,7 @@ impl ExportDirectory {
         let mut left = files_below(&self.path)?;
         left.retain(|path| !self.is_bookkeeping(path));
         if !left.iter().all(|path| names::is_temporary(path)) {
-            return Err(Error::Options(format!(
+            return Err(Error::other(format!(
                 "{} is not empty and has no {} of an export; give a new directory",
                 self.path.display(),
                 Manifest::NAME
@@ -171,14 +172,17 @@ fn check_is_same(path: &Path, known: &Manifest, new: &Manifest) -> Result<()> {
     if !known.source.is_same(&new.source) {
         return Err(other_export(path, "an export of another source"));
     }
-    let mut other = Vec::new();
-    if known.format != new.format {
-        other.push(format!("--to {}", known.format));
-    }
-    other.extend(form::differing_options(&known.options, &new.options));
-    if !other.is_empty() {
-        let what = format!("an export with other options: {}", other.join(", "));
-        return Err(other_export(path, &what));
+    if known.format != new.format || known.options != new.options {
+        let mut options = form::differing_options(&known.options, &new.options);
+        if known.format != new.format {
+            let (name, value) = ("format".to_owned(), Some(known.format.clone()));
+            options.insert(0, DifferingOption { name, value });
+        }
+        if options.is_empty() {
+            let what = "an export with other options: of another version of hfile";
+            return Err(other_export(path, what));
+        }
+        return Err(OptionProblem::OtherOptions { manifest: path.to_owned(), options }.into());
     }
     match known.source.state().change(new.source.state()) {
         Some(change) => Err(other_export(path, &format!("the source has changed since: {change}"))),
@@ -187,7 +191,7 @@ fn check_is_same(path: &Path, known: &Manifest, new: &Manifest) -> Result<()> {
 }
 
 fn other_export(path: &Path, what: &str) -> Error {
-    Error::Options(format!("{}: {what}; give another directory", path.display()))
+    Error::other(format!("{}: {what}; give another directory", path.display()))
 }
 
 /// Returns the files of a directory and of its subdirectories.

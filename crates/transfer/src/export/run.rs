@@ -18,7 +18,8 @@ use super::part::{ExportedPart, Job};
 use super::resumable_directory::{ExportDirectory, OpenExport};
 use super::sink::Sink;
 use super::source::{ExportSource, Part};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::option_problem::OptionProblem;
 use crate::progress::{Extent, Observer, Warning};
 use crate::unseen_columns::UnseenColumns;
 
@@ -185,11 +186,7 @@ fn check_now(now: Option<Timestamp>, manifest: &Manifest, output: &Path) -> Resu
     if now.is_none_or(|now| now.get() == manifest.now) {
         return Ok(());
     }
-    Err(Error::Options(format!(
-        "{} has an export with --now {}; give another directory",
-        output.display(),
-        manifest.now
-    )))
+    Err(OptionProblem::OtherNow { directory: output.to_owned(), now: manifest.now }.into())
 }
 
 /// Exports parts on some threads, and calls `take` for each in the order of completion.

@@ -218,7 +218,7 @@ fn batch_scan(form: &ExportForm) -> hfile_arrow::BatchScan {
 fn usage(error: hfile_arrow::Error) -> Error {
     match error {
         hfile_arrow::Error::Value { .. } | hfile_arrow::Error::Invalid(_) => {
-            Error::Options(error.to_string())
+            Error::other(error.to_string())
         }
         error => error.into(),
     }

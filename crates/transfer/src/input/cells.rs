@@ -15,15 +15,15 @@ use crate::batches::{BatchCells, BatchContext, BatchSource};
 use crate::columns::{BadRecord, ColumnFamily, ColumnOptions};
 use crate::csv::{CsvCells, CsvContext, CsvOptions};
 use crate::error::{Error as TransferError, Result};
+use crate::option_problem::OptionProblem;
 use crate::progress::{Observer, Phase};
 use crate::read_bytes::ReadBytes;
 use crate::record_cells::RecordCells;
+use crate::record_problem::RecordProblem;
 
 /// The maximum length of a line of cells, in sizes of a CSV field: hex doubles a value, and a cell has
 /// other parts.
 const LINE_SIZE_FACTOR: u64 = 8;
-const LINE_HINT: &str =
-    "raise --field-size-max for longer lines: a line of cells has at most 8 times as much";
 
 /// A format of input cells.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -109,16 +109,15 @@ impl InputOptions {
         from_line: u64,
         bytes: &ReadBytes,
     ) -> Result<Source> {
-        let family = family.is_option().then_some("--family");
-        if let Some(given) = self.columns.first_option().or(family) {
-            return Err(TransferError::Options(format!("{given} needs --from csv or parquet")));
+        if let Some(given) = self.columns.first_option().or(family.option()) {
+            return Err(OptionProblem::NeedsColumns(given).into());
         }
         if let Some(given) = self.csv.first_option() {
-            return Err(TransferError::Options(format!("{given} needs --from csv")));
+            return Err(OptionProblem::NeedsCsv(given).into());
         }
         let input = open_counted(self.only_path()?, bytes)?;
         let len_max = LINE_SIZE_FACTOR * self.csv.field_size_max()? as u64;
-        let input = LimitedLines::new(input, len_max, LINE_HINT);
+        let input = LimitedLines::new(input, len_max, RecordProblem::LineTooLong);
         let mut cells = ndjson::Reader::new(input, self.name());
         cells.skip_to_line(from_line).map_err(Error::from)?;
         Ok(Source::Cells(cells))
@@ -133,7 +132,7 @@ impl InputOptions {
         bytes: &ReadBytes,
     ) -> Result<Source> {
         if let Some(given) = self.csv.first_option() {
-            return Err(TransferError::Options(format!("{given} needs --from csv")));
+            return Err(OptionProblem::NeedsCsv(given).into());
         }
         let source = BatchSource::parquet(&self.paths, bytes.clone())?;
         let (name, is_dry_run) = (self.name(), self.is_dry_run);
@@ -149,17 +148,15 @@ impl InputOptions {
         _from_record: u64,
         _bytes: &ReadBytes,
     ) -> Result<Source> {
-        let name = self.name();
-        Err(TransferError::Options(format!(
-            "{name}: this build does not read Parquet; it needs the feature parquet"
-        )))
+        let what = "this build does not read Parquet; it needs the feature parquet".to_owned();
+        Err(TransferError::InputOptions { input: self.name(), problem: OptionProblem::Other(what) })
     }
 
     /// Returns the one file of an input that is not in Parquet.
     fn only_path(&self) -> Result<&Path> {
         match &self.paths[..] {
             [path] => Ok(path),
-            paths => Err(TransferError::Options(format!(
+            paths => Err(TransferError::other(format!(
                 "{} input files: only Parquet is read from several; concatenate the others to stdin",
                 paths.len()
             ))),
@@ -230,7 +227,7 @@ impl Input {
     ///
     /// # Errors
     ///
-    /// [`TransferError::Options`] if the options do not say what the columns are.
+    /// [`TransferError::InputOptions`] if the options do not say what the columns are.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -328,10 +325,7 @@ impl Input {
     /// [`TransferError::Options`] if none did.
     pub fn check_from_line(&self) -> Result<()> {
         if self.from_line > 1 && self.record_count() + self.bad_line_count() == 0 {
-            let line = self.from_line;
-            return Err(TransferError::Options(format!(
-                "--from-line {line}: no record of the input begins on that line or a later one"
-            )));
+            return Err(OptionProblem::FromLine(self.from_line).into());
         }
         Ok(())
     }
@@ -367,14 +361,15 @@ impl Input {
 }
 
 impl Iterator for Input {
-    type Item = sstable::Result<Cell>;
+    type Item = Result<Cell>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let cell = match &mut self.source {
             Source::Records(records) => records.next(),
             Source::Cells(cells) => {
-                let cell =
-                    cells.next().map(|cell| check_cell(cell?, &self.name, cells.line_number()));
+                let cell = cells
+                    .next()
+                    .map(|cell| Ok(check_cell(cell?, &self.name, cells.line_number())?));
                 self.record_count += u64::from(matches!(cell, Some(Ok(_))));
                 cell
             }
@@ -398,7 +393,7 @@ fn check_cell(cell: Cell, name: &FileName, line: u64) -> sstable::Result<Cell> {
 
 #[cfg(test)]
 mod tests {
-    use sstable::{CellType, Result};
+    use sstable::CellType;
 
     use super::*;
 
@@ -414,8 +409,7 @@ mod tests {
         };
         match CsvCells::new(text.as_bytes(), &csv, &ColumnOptions::default(), context) {
             Ok(cells) => cells.collect(),
-            Err(TransferError::File(error)) => vec![Err(error)],
-            Err(error) => panic!("{error}: not about the file"),
+            Err(error) => vec![Err(error)],
         }
     }
 

@@ -7,6 +7,7 @@ use std::path::Path;
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::FrameDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use sstable::engine::show_count;
 
 use super::limited_lines::LimitedLines;
 use crate::error::{Error, Result};
@@ -56,7 +57,10 @@ pub(super) fn open_counted(path: &Path, bytes: &ReadBytes) -> Result<Box<dyn Buf
 pub fn open_keys(path: &Path) -> Result<impl BufRead> {
     /// More than the longest row has, also if each byte is written as `\xNN`.
     const LINE_LEN_MAX: u64 = 1 << 20;
-    Ok(LimitedLines::new(open(path)?, LINE_LEN_MAX, "a list of keys has one key per line"))
+    Ok(LimitedLines::new(open(path)?, LINE_LEN_MAX, |max| {
+        let max = show_count(max);
+        format!("it has more than {max} bytes; a list of keys has one key per line").into()
+    }))
 }
 
 /// Returns the name of an input as messages show it: its path, or `stdin`.

@@ -3,7 +3,8 @@
 use std::io::{self, BufRead, Read};
 
 use memchr::memrchr;
-use sstable::engine::show_count;
+
+use crate::record_problem::RecordProblem;
 
 /// An input that fails in a line that is too long.
 ///
@@ -11,24 +12,23 @@ use sstable::engine::show_count;
 pub(super) struct LimitedLines<R> {
     input: R,
     len_max: u64,
-    /// What the user can do about it.
-    hint: &'static str,
+    /// Returns what is wrong with a line that is longer.
+    problem: fn(u64) -> RecordProblem,
     /// The bytes of the current line so far.
     len: u64,
 }
 
 impl<R: BufRead> LimitedLines<R> {
-    pub(super) const fn new(input: R, len_max: u64, hint: &'static str) -> Self {
-        Self { input, len_max, hint, len: 0 }
+    pub(super) const fn new(input: R, len_max: u64, problem: fn(u64) -> RecordProblem) -> Self {
+        Self { input, len_max, problem, len: 0 }
     }
 }
 
 impl<R: BufRead> BufRead for LimitedLines<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.len > self.len_max {
-            let what = format!("it has more than {} bytes", show_count(self.len_max));
-            let what = format!("{what}; {}", self.hint);
-            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+            let problem = (self.problem)(self.len_max);
+            return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
         }
         self.input.fill_buf()
     }
@@ -61,7 +61,7 @@ mod tests {
     fn a_line_ends_in_the_limit_plus_one_buffer_or_is_refused() {
         let read = |text: &str, buffer: usize| -> io::Result<Vec<String>> {
             let input = io::BufReader::with_capacity(buffer, text.as_bytes());
-            LimitedLines::new(input, 8, "cut it").lines().collect()
+            LimitedLines::new(input, 8, |max| format!("more than {max}").into()).lines().collect()
         };
         for buffer in [1, 2, 3, 100] {
             let lines = read("1234567\n\n1234567\n12", buffer).expect("short lines");
@@ -69,7 +69,7 @@ mod tests {
         }
         for buffer in [1, 2, 3] {
             let error = read("1\n12345678901234\n", buffer).expect_err("a long line");
-            assert_eq!(error.to_string(), "it has more than 8 bytes; cut it");
+            assert_eq!(error.to_string(), "more than 8");
         }
         // The buffer has the end of the line.
         let lines = read("1\n12345678901234\n", 100).expect("lines in one buffer");

@@ -32,7 +32,7 @@ pub(super) struct Limits<'d> {
 /// `reading` is the progress of reading the input: "sorting" while a run is sorted; it ends before the merge. Errors
 /// about invalid cells name the file `name`, the input.
 pub(super) fn sort<'c>(
-    cells: impl Iterator<Item = sstable::Result<Cell>>,
+    cells: impl Iterator<Item = Result<Cell>>,
     limits: Limits<'_>,
     order: Comparator,
     name: &FileName,

@@ -39,7 +39,7 @@ impl Sorting {
     ) -> Result<Sorted<'c>> {
         let reading = input.show_progress("reading", observer);
         match self {
-            Self::None => Ok(Sorted::while_read(input.map(|cell| Ok(cell?)), reading)),
+            Self::None => Ok(Sorted::while_read(input, reading)),
             Self::WithinRows => {
                 Ok(Sorted::while_read(RowSorter::new(input, order, observer), reading))
             }

@@ -203,12 +203,9 @@ fn check_replaceable(destination: &Path) -> Result<()> {
         let paths = listed.map(|entry| entry.map(|entry| entry.path()));
         paths.collect::<io::Result<_>>().doing("list", directory)
     };
-    let refused = |path: &Path| {
-        let (destination, path) = (destination.display(), path.display());
-        Error::Refused(format!(
-            "{destination}: --force replaces only a directory of HFiles by family, and {path} is not a part of one; \
-             name another directory, or remove this one"
-        ))
+    let refused = |path: &Path| Error::NotReplaceable {
+        directory: destination.to_owned(),
+        path: path.to_owned(),
     };
     if !destination.is_dir() || destination.is_symlink() {
         return Err(refused(destination));

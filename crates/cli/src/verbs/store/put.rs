@@ -14,7 +14,7 @@ use super::put_file::PutFile;
 use crate::arguments::csv::CsvArguments;
 use crate::arguments::key_text::{InvalidKey, KeyText};
 use crate::arguments::names::name_parser;
-use crate::failure::{Answer, UsageError, refuse};
+use crate::failure::{Answer, UsageError, option_name, refuse};
 
 /// Write columns of one row, or with --from the cells of a file.
 #[derive(clap::Args)]
@@ -114,7 +114,7 @@ impl WithStore<Put> {
     fn put_row(&self) -> anyhow::Result<Answer> {
         let (columns, csv) = (self.verb.csv.columns(), self.verb.csv.csv());
         if let Some(given) = columns.first_option().or_else(|| csv.first_option()) {
-            refuse!("{given} needs --from csv");
+            refuse!("{} needs --from csv", option_name(given));
         }
         let row: KeyText = self.verb.target.parse()?;
         let timestamp = self.verb.ts.map_or(Timestamp::LATEST, Timestamp::new);

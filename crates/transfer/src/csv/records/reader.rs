@@ -90,8 +90,8 @@ impl<R: Read> Records<R> {
                     return Ok(Some(match problem {
                         None => Ok(Record { line, bytes, unescaped, fields }),
                         Some(problem) => {
-                            let what = problem.message(line, self.field_size_max);
-                            Err(BadLine { line, what, bytes: bytes.to_vec() })
+                            let problem = problem.of_record(line, self.field_size_max);
+                            Err(BadLine { line, problem, bytes: bytes.to_vec() })
                         }
                     }));
                 }
@@ -119,11 +119,11 @@ impl<R: Read> Records<R> {
     ///
     /// The next read parses from the following line, so that an unclosed quote costs only one line.
     fn skip_line(&mut self, problem: &InvalidRecord) -> io::Result<BadLine> {
-        let what = problem.message(self.line, self.field_size_max);
+        let problem = problem.of_record(self.line, self.field_size_max);
         let unread = &self.buffer[self.filled.clone()];
         let end = memchr(b'\n', unread);
         let bytes = without_return(&unread[..end.unwrap_or(unread.len())]).to_vec();
-        let bad = BadLine { line: self.line, what, bytes };
+        let bad = BadLine { line: self.line, problem, bytes };
         self.line += 1;
         if let Some(end) = end {
             self.filled.start += end + 1;
@@ -203,7 +203,7 @@ mod tests {
                         let texts: Vec<_> = record.fields().map(String::from_utf8_lossy).collect();
                         (record.line, Ok(texts.join("|")))
                     }
-                    Err(bad) => (bad.line, Err(bad.what)),
+                    Err(bad) => (bad.line, Err(bad.problem.to_string())),
                 });
             }
             all
@@ -289,13 +289,12 @@ mod tests {
         assert!(all[0].1.as_ref().is_err_and(|what| what.starts_with("column 2: a field of")));
         assert_eq!(all[1..], [(4, Ok("c".to_owned()))], "skipped as a whole");
         let all = read_all(&[b'x'; 3000], COMMAS, 10);
-        let what =
-            "column 1: a field of more than 10 bytes; raise --field-size-max for larger fields";
+        let what = "column 1: a field of more than 10 bytes";
         assert_eq!(all, [(1, Err(what.to_owned()))]);
         let all = read_all(b"12345,12345,12345,12345,12345,12345,12345,12345\na\n", COMMAS, 10);
         assert_eq!(
             all[0].1,
-            Err("a record of more than 40 bytes, 4 times --field-size-max".into())
+            Err("a record of more than 40 bytes, 4 times the maximum of a field".into())
         );
         assert_eq!(all[1], (2, Ok("a".to_owned())));
     }

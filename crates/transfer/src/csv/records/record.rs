@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use memchr::memchr;
 
+use crate::record_problem::RecordProblem;
+
 /// The maximum number of lines of a record.
 pub(super) const LINES_MAX: u64 = 1000;
 
@@ -63,8 +65,8 @@ impl<'r> Record<'r> {
 pub(crate) struct BadLine {
     /// The line number.
     pub(crate) line: u64,
-    /// The problem; its message names the line of the problem if it differs from `line`.
-    pub(crate) what: String,
+    /// The problem, which names the line of the problem if it differs from `line`.
+    pub(crate) problem: RecordProblem,
     /// The bytes of the line; if the line is too long, only those read so far.
     pub(crate) bytes: Vec<u8>,
 }
@@ -91,9 +93,9 @@ pub(super) enum InvalidRecord {
 }
 
 impl InvalidRecord {
-    /// Returns the message about a record that begins on `line` of the file.
-    pub(super) fn message(self, line: u64, field_size_max: usize) -> String {
-        match self {
+    /// Returns the problem of a record that begins on `line` of the file.
+    pub(super) fn of_record(self, line: u64, field_size_max: usize) -> RecordProblem {
+        RecordProblem::Invalid(match self {
             Self::Unclosed { quote_line } => {
                 format!("the quote that opens a field on line {} is not closed", line + quote_line)
             }
@@ -108,14 +110,14 @@ impl InvalidRecord {
                  closed",
                 line + quote_line
             ),
-            Self::FieldTooLarge(index) => format!(
-                "column {}: a field of more than {field_size_max} bytes; raise --field-size-max for larger fields",
-                index + 1
-            ),
-            Self::RecordTooLarge => format!(
-                "a record of more than {} bytes, {RECORD_SIZE_FACTOR} times --field-size-max",
-                field_size_max.saturating_mul(RECORD_SIZE_FACTOR)
-            ),
-        }
+            Self::FieldTooLarge(index) => {
+                let column = index + 1;
+                return RecordProblem::FieldTooLarge { column, size_max: field_size_max };
+            }
+            Self::RecordTooLarge => {
+                let size_max = field_size_max.saturating_mul(RECORD_SIZE_FACTOR);
+                return RecordProblem::RecordTooLarge { size_max, factor: RECORD_SIZE_FACTOR };
+            }
+        })
     }
 }
