@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use store::{Durability, FamilyOptions, Put, Result, SalvageOutcome, Scan, Store, StoreOptions};
+use support::Random;
 use support::disk::{Disk, Fault, Faults};
 use support::test_store::disk_with_data;
-use workload::Random;
 
 const STORE: &str = "/data/store";
 const COPY: &str = "/data/copy";

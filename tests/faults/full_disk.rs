@@ -13,10 +13,10 @@ use store::{
     Append, CompactionKind, Delete, Durability, Error, FamilyOptions, Increment, Put, Scan, Store,
     StoreOptions, WriteBatch,
 };
+use support::Random;
 use support::cells::PUT;
 use support::disk::{Disk, Fault, Faults};
 use support::test_store::disk_with_data;
-use workload::Random;
 
 /// Something that a store does.
 type Work = dyn Fn(&Store) -> store::Result<()>;

@@ -15,10 +15,10 @@ use store::{
     Append, CheckAndMutate, CompactionKind, CompareOperator, Delete, Durability, Error,
     FamilyOptions, Pairs, Put, Scan, Snapshot, Store, StoreOptions, WriteBatch,
 };
+use support::Random;
 use support::disk::Disk;
 use support::say;
 use support::test_store::disk_with_data;
-use workload::Random;
 
 type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 

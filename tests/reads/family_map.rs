@@ -17,11 +17,11 @@ use store::{
     Clock, CompactionKind, Delete, Durability, FamilyOptions, FileFate, Get, MapMode, MapStats,
     Put, ReadTrace, Snapshot, Store, StoreOptions, Timestamp, WriteBatch,
 };
+use support::Random;
 use support::cells::{PUT, hfile};
 use support::disk::Disk;
 use support::say;
 use support::test_store::TestStore;
-use workload::Random;
 
 fn options() -> StoreOptions {
     StoreOptions::default().background(false).auto_compaction(false).durability(Durability::SkipWal)

@@ -2,8 +2,8 @@
 
 use sstable::{Cell, CellType};
 use store::{Delete, FamilyOptions, Put, Scan, Store, StoreOptions, Timestamp};
+use support::Random;
 use support::test_store::TestStore;
-use workload::Random;
 
 /// Rows that are prefixes of one another, and of the greatest byte.
 const ROWS: [&[u8]; 9] = [b"a", b"ab", b"abc", b"abd", b"b", b"ba", b"\xff", b"\xff\xff", b"\xffa"];

@@ -13,9 +13,9 @@ use store::{
     Append, CheckAndMutate, Clock, CompactionKind, CompareOperator, Durability, FamilyOptions, Get,
     Increment, KeepDeletedCells, Put, Scan, Store, StoreOptions, Timestamp, WriteBatch,
 };
+use support::Random;
 use support::disk::Disk;
 use support::hex;
-use workload::Random;
 
 const ROWS: [&str; 4] = ["a", "ab", "b", "c"];
 const COLUMNS: [&str; 3] = ["o", "p", "q"];
