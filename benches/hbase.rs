@@ -38,8 +38,8 @@ use sstable::{
 use support::judge;
 use support::lookup::look_up_together;
 use workload::cpu_time::cpu_nanos_of_all;
-use workload::harness::{median, write_hex};
 use workload::{KEY_LEN, Random};
+use workload::{median, write_hex};
 
 const VALUE_LEN: usize = 100;
 const LOOKUPS: usize = 20_000;

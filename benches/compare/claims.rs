@@ -1,7 +1,7 @@
 //! The claims: the ratios that a run measured, each compared with its goal.
 
 use serde::{Deserialize, Serialize};
-use workload::harness::Spread;
+use workload::Spread;
 
 use crate::contenders::OURS;
 use crate::figure::Figure;

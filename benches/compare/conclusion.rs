@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use workload::harness::Spread;
+use workload::Spread;
 
-use workload::charts::show_ratio;
+use hfile_cli::charts::show_ratio;
 
 use crate::claims::Claim;
 use crate::contenders::OURS;

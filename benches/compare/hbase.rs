@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-use workload::harness::write_hex;
+use workload::write_hex;
 use workload::{Asked, Rows};
 
 use crate::engine::Shape;

@@ -1,9 +1,9 @@
 //! The table of limits that a run prints at its end: one line for each goal and peer, with both
 //! times, the memory of both sides, and our time at ten bits a key in all.
 
-use workload::harness::Spread;
+use workload::Spread;
 
-use workload::charts::show_ratio;
+use hfile_cli::charts::show_ratio;
 
 use crate::claims::{Claim, Side};
 use crate::goals::GOALS;

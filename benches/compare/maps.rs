@@ -4,7 +4,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use workload::harness::Samples;
+use workload::Samples;
 
 use crate::engine::Engine;
 use crate::figure::Figure;

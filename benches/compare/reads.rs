@@ -2,8 +2,8 @@
 
 use std::thread;
 
+use workload::alternate;
 use workload::cpu_time::{THREAD, cpu_nanos};
-use workload::harness::alternate;
 use workload::{Asked, RowKey, Rows, ScanSum};
 
 use crate::engine::{Counters, Engine};

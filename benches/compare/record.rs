@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use workload::harness::Spread;
+use workload::Spread;
 
 use crate::claims::claims;
 use crate::conclusion::{Conclusion, conclusion};

@@ -7,7 +7,7 @@ use std::{fs, io, thread};
 
 use workload::Rows;
 use workload::cpu_time::{PROCESS, cpu_nanos};
-use workload::harness::{Samples, alternate};
+use workload::{Samples, alternate};
 
 use crate::contenders::Contender;
 use crate::engine::{Engine, Settings, Shape};

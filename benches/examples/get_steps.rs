@@ -19,7 +19,7 @@ use std::time::Instant;
 use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::BloomType;
 use store::{Durability, FamilyOptions, Get, MapMode, Store};
-use workload::harness::{FAMILY, KeySet, Mix, QUALIFIER, Values, load, plan_gets, unmerged};
+use workload::{FAMILY, KeySet, Mix, QUALIFIER, Values, load, plan_gets, unmerged};
 
 const VALUE_LEN: usize = 100;
 /// The seed of all keys and values.

@@ -34,7 +34,7 @@ use filter::{
     Seed, Sizing, StoredFilter, build,
 };
 
-use workload::harness::median;
+use workload::median;
 
 use contender::{Build, Contender, Keys, time_builds};
 

@@ -25,7 +25,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use support::judge;
-use workload::harness::median;
+use workload::median;
 
 use measure::{Measured, Work};
 

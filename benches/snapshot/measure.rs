@@ -12,7 +12,7 @@ use hbase_files::{LocalTree, RootDirectory, Snapshot, TableCells, TableScan};
 use hfile_arrow::{BatchScan, ParquetCompression, ParquetFile};
 use sstable::FileName;
 use workload::cpu_time::cpu_nanos_of_all;
-use workload::harness::median;
+use workload::median;
 
 use crate::{NAME, PASSES, VALUE_LEN};
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use store::{Delete, Durability, FamilyOptions, Put, Scan, Store, WriteBatch};
-use workload::harness::{median, unmerged};
+use workload::{median, unmerged};
 
 use crate::{FAMILY, QUALIFIER, VALUE_LEN};
 

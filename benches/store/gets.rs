@@ -16,7 +16,7 @@ use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{BloomType, RowProbe};
 use store::{Durability, FamilyOptions, Get, Store};
 use workload::cpu_time::{THREAD, cpu_nanos};
-use workload::harness::{KeySet, Mix, PlannedGet, Values, load, median, plan_gets, unmerged};
+use workload::{KeySet, Mix, PlannedGet, Values, load, median, plan_gets, unmerged};
 
 use crate::{FAMILY, QUALIFIER, SEED, VALUE_LEN};
 

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use store::{Durability, FamilyOptions, Get, Put, Scan, Snapshot, Store, WriteBatch};
-use workload::harness::unmerged;
+use workload::unmerged;
 
 use crate::backwards::time;
 use crate::{FAMILY, QUALIFIER, VALUE_LEN};

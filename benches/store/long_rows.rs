@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use store::{Append, Durability, FamilyOptions, Get, Increment, Put, Store, WriteBatch};
 use workload::Random;
-use workload::harness::{median, unmerged};
+use workload::{median, unmerged};
 
 use crate::{FAMILY, SEED};
 

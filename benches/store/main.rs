@@ -24,7 +24,7 @@ mod long_rows;
 mod open;
 mod writes;
 
-use workload::harness::{FAMILY, QUALIFIER};
+use workload::{FAMILY, QUALIFIER};
 
 const VALUE_LEN: usize = 100;
 const ROW_LEN: usize = workload::KEY_LEN + VALUE_LEN;

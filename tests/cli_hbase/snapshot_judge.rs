@@ -12,9 +12,9 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Map, Value};
+use support::Random;
 use support::{judge, say};
 use tempfile::TempDir;
-use workload::Random;
 
 use crate::command_line::{directory, field, hfile, objects, path, text};
 

@@ -12,7 +12,7 @@ use filter::bloom::hbase::{HashPair, HashType};
 use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{BlockType, BloomType, Reader, ReaderOptions};
 use store::{Durability, FamilyOptions, Get, Put, Store, StoreOptions, WriteBatch};
-use workload::Random;
+use support::Random;
 
 const ROW_LEN: usize = 112;
 

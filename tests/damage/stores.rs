@@ -23,10 +23,10 @@ use store::{
     Delete, Error, FamilyOptions, FileKind, Put, SalvageOutcome, Store, Timestamp, VerifyEvent,
     VerifyOutcome, salvage, verify,
 };
+use support::Random;
 use support::cells::{PUT, hfile};
 use support::disk::Disk;
 use support::say;
-use workload::Random;
 
 use verdict::{Content, SAVED, STORE, content_of, judge, options, refusal};
 

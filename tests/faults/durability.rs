@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use sstable::{CellRef, WriterOptions};
 use store::vfs::Vfs;
 use store::{Durability, FamilyOptions, Put, Store, StoreOptions};
+use support::Random;
 use support::cells::{PUT, hfile};
 use support::disk::Disk;
 use support::test_store::{disk_with_data, has};
-use workload::Random;
 
 const STORE: &str = "/data/store";
 

@@ -15,10 +15,15 @@ use store::{
     Append, CheckAndMutate, CompactionKind, CompareOperator, Delete, Durability, Error,
     FamilyOptions, Pairs, Put, Scan, Snapshot, Store, WriteBatch,
 };
+use support::Random;
 use support::disk::Disk;
 use support::say;
+<<<<<<< HEAD
 use support::test_store::{disk_with_data, quiet_on};
 use workload::Random;
+=======
+use support::test_store::disk_with_data;
+>>>>>>> h56-b
 
 type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 

@@ -15,7 +15,7 @@ use store::{
     CompactionKind, Delete, Error, FamilyOptions, Get, Put, Scan, ScanCells, Store, StoreOptions,
     VerifyOutcome, verify,
 };
-use workload::Random;
+use support::Random;
 
 use super::own_directory::{Places, files_in, filled, golden, has, in_a_fork, open};
 

@@ -7,7 +7,7 @@ use filter::bloom::SplitBlock;
 use filter::{Insert, KeyHash, Membership, Sizing};
 use parquet::bloom_filter::Sbbf;
 use proptest::prelude::*;
-use workload::Random;
+use support::Random;
 use xxhash_rust::xxh64::xxh64;
 
 /// The length of a filter block.

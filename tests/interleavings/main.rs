@@ -58,7 +58,7 @@ mod every_order {
 
     use loom::thread::{Builder, JoinHandle};
     use store::vfs::Vfs;
-    use workload::Random;
+    use support::Random;
 
     use super::*;
 

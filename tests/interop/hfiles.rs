@@ -20,10 +20,10 @@ use sstable::{
     Caching, Cell, CellRef, Error, FileName, FilterOptions, Limits, Reader, ReaderOptions,
     rebuild_filter, verify,
 };
+use support::Random;
 use support::cells::{Shape, cells};
 use support::fixtures::Fixture;
 use support::{judge, say, spec};
-use workload::Random;
 
 use files::{Files, text};
 

@@ -16,9 +16,9 @@ use sstable::{
     CellRef, Compression, FileName, Limits, ReadTrace, Reader, ReaderOptions, RowProbe, Timestamp,
     Writer, WriterOptions, verify,
 };
+use support::Random;
 use support::{hex, say};
 use tempfile::TempDir;
-use workload::Random;
 
 /// Rows with their values.
 type Rows = BTreeMap<Vec<u8>, Vec<u8>>;

@@ -24,8 +24,8 @@ use std::time::Duration;
 use store::{
     CompactionOptions, Durability, FamilyOptions, MapMode, Put, Scan, Store, StoreOptions,
 };
+use support::Random;
 use support::cells::put_line;
-use workload::Random;
 
 const CHAINS: u64 = 4;
 /// Not a multiple of the number of chains, so that batches end anywhere in them.

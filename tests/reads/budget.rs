@@ -28,7 +28,7 @@ fn uneven(directory: &Path, options: StoreOptions, family: FamilyOptions) -> Sto
     for rows in SIZES.into_iter().flat_map(|rows| [rows; 4]) {
         let mut batch = WriteBatch::new();
         for _ in 0..rows {
-            batch.put(Put::new(workload::key(1, index)).column("f", "q", "v"));
+            batch.put(Put::new(support::random::key(1, index)).column("f", "q", "v"));
             index += 1;
         }
         store.write(batch, Durability::SkipWal).expect("sound");
@@ -54,7 +54,7 @@ fn filter_bytes(directory: &Path) -> (u64, u64) {
 fn false_positives(store: &Store) -> (u64, u64) {
     let mut sum = ReadTrace::default();
     for index in 0..20_000 {
-        let get = Get::row(workload::key(2, index)).column("f", "q");
+        let get = Get::row(support::random::key(2, index)).column("f", "q");
         let (cells, trace) = store.get_traced(&get).expect("sound");
         assert!(cells.is_empty());
         sum.add(&trace);

@@ -17,11 +17,11 @@ use store::{
     CompactionKind, Durability, FamilyOptions, FileFate, Get, MapMode, MapStats, Put, ReadTrace,
     Snapshot, Store, StoreOptions, Timestamp, WriteBatch,
 };
+use support::Random;
 use support::cells::{PUT, hfile};
 use support::disk::Disk;
 use support::say;
 use support::test_store::{TestClock, TestStore, quiet};
-use workload::Random;
 
 fn options() -> StoreOptions {
     quiet().durability(Durability::SkipWal)

@@ -13,9 +13,9 @@ use sstable::{
     FileName, KeyRef, ReadAt, ReadTrace, Reader, ReaderOptions, Result, Scanner, Timestamp, Writer,
     WriterOptions,
 };
+use support::Random;
 use support::fixtures::Fixture;
 use support::say;
-use workload::Random;
 
 const ROWS: usize = 2000;
 

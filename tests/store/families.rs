@@ -11,9 +11,9 @@ use store::{
     Clock, CompactionKind, Delete, Durability, Error, FamilyOptions, Get, Put, Scan, Store,
     StoreOptions, Timestamp,
 };
+use support::Random;
 use support::disk::Disk;
 use support::test_store::{disk_with_data, quiet_on};
-use workload::Random;
 
 const STORE: &str = "/data/store";
 

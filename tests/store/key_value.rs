@@ -10,7 +10,7 @@ use store::{
     FamilyOptions, Get, Increment, KeyValue, Pairs, Put, Result, Scan, Store, StoreOptions,
     Timestamp, WriteBatch,
 };
-use workload::Random;
+use support::Random;
 
 fn open(directory: &Path) -> Store {
     Store::open(directory, StoreOptions::default().background(false)).unwrap()

@@ -12,8 +12,8 @@ use store::{
     Cell, Clock, Durability, FamilyOptions, Get, Increment, MapMode, Put, Scan, Snapshot, Store,
     StoreOptions, Timestamp, WriteBatch,
 };
+use support::Random;
 use support::say;
-use workload::Random;
 
 const WRITERS: usize = 4;
 const READERS: usize = 4;

@@ -14,6 +14,7 @@ const PROGRAMS: &[&str] = &["compare", "examples/experiments", "filter", "snapsh
 fn roots() -> Vec<(String, PathBuf)> {
     let crates = workspace().join("crates");
     let mut roots = Vec::new();
+    roots.push(("benches/workload".to_owned(), workspace().join("benches/workload/lib.rs")));
     for program in PROGRAMS {
         let root = workspace().join("benches").join(program).join("main.rs");
         roots.push((format!("benches/{program}"), root));

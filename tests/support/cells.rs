@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use crate::Random;
 use sstable::{
     Caching, Cell, CellRef, CellType, FileName, Reader, ReaderOptions, SequenceId, Timestamp,
     Writer, WriterOptions,
 };
-use workload::Random;
 
 /// A put of the column `f:q`, as in a bulk-load file; tests override fields of it.
 pub const PUT: CellRef<'static> = CellRef {

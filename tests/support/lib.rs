@@ -17,6 +17,7 @@ pub mod parts;
 pub mod people;
 pub mod plain_log;
 pub mod protobuf;
+pub mod random;
 pub mod read_only;
 pub mod root_directory;
 pub mod sound;
@@ -29,6 +30,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+
+pub use crate::random::Random;
 
 /// Prints a line also when the test passes and its output is captured.
 pub fn say(what: &str) {

@@ -12,8 +12,8 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use crate::Random;
 use sstable::{BlockType, ChecksumType};
-use workload::Random;
 
 use crate::sound::Sound;
 

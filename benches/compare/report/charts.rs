@@ -1,7 +1,7 @@
 //! The charts of a report, from the figures of a run.
 
-use workload::charts::{Chart, Group, Row, Rows};
-use workload::harness::Spread;
+use hfile_cli::charts::{Chart, Group, Row, Rows};
+use workload::Spread;
 
 use super::contenders::{legend, mark_of};
 use crate::claims::Claim;

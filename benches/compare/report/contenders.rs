@@ -1,6 +1,6 @@
 //! A marker for each contender: its form and colour name the engine, its fill names the settings.
 
-use workload::charts::{LegendEntry, Mark};
+use hfile_cli::charts::{LegendEntry, Mark};
 
 /// The engines in the order of their forms and colours.
 const ENGINES: [&str; 5] = ["ours", "RocksDB", "fjall", "redb", "HBase"];

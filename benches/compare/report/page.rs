@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use workload::charts::{self, escape, number, table};
-use workload::harness::Spread;
+use hfile_cli::charts::{self, escape, number, table};
+use workload::Spread;
 
 use super::charts::{gets, ratios};
 use crate::conclusion::conclusion;

@@ -163,7 +163,7 @@ const PALETTE: [&str; 8] =
 
 #[test]
 fn markers_have_colours_of_the_palette_and_contrast_in_both_schemes() {
-    let style = include_str!("../../../crates/workload/src/charts/style.css");
+    let style = include_str!("../../../crates/cli/src/charts/style.css");
     let (light, dark) = style.split_once("prefers-color-scheme: dark").expect("two schemes");
     let ground = |scheme| between(scheme, "--ground: ", ";");
     assert_ne!(ground(light), ground(dark), "the dark scheme has another background");

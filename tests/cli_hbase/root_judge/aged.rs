@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use support::Random;
 use support::copy_directory;
-use workload::Random;
 
 use super::bases::META;
 use super::changes::Change;

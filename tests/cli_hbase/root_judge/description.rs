@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use workload::Random;
+use support::Random;
 
 use super::changes::Change;
 

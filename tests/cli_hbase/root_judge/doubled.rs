@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use support::Random;
 use support::copy_directory;
-use workload::Random;
 
 use super::changes::Change;
 use super::elements::{Element, Kind};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use workload::Random;
+use support::Random;
 
 use super::bases::Origin;
 use super::tree;

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use support::Random;
 use support::copy_directory;
 use tempfile::TempDir;
-use workload::Random;
 
 use super::bases::{Base, Bases};
 use super::changes::Change;

@@ -8,8 +8,8 @@
 
 use std::fs;
 
+use support::Random;
 use support::crc32;
-use workload::Random;
 
 use super::changes::Change;
 use super::tree;

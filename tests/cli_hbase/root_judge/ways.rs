@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use workload::Random;
+use support::Random;
 
 use super::changes::Change;
 use super::elements::Kind;

@@ -12,10 +12,10 @@ use store::{
     Clock, CompactionKind, Delete, Durability, FamilyOptions, MapMode, Put, Store, StoreOptions,
     Timestamp, WriteBatch,
 };
+use support::Random;
 use support::cells::{PUT, hfile};
 use support::disk::Disk;
 use support::test_store::quiet_on;
-use workload::Random;
 
 pub(crate) const STORE: &str = "/data/store";
 const ROWS: usize = 5;

@@ -12,8 +12,8 @@ use foreign_filters::hadoop::{
     BloomFilter, CountingBloomFilter, DynamicBloomFilter, Hash, NotHadoop, Shape,
 };
 use serde_json::{Value, json};
+use support::Random;
 use support::{hex, judge, say};
-use workload::Random;
 
 const SETS: usize = 1_000;
 const KINDS: [&str; 3] = ["bloom", "counting", "dynamic"];

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use workload::Random;
+use crate::Random;
 
 /// The unit that a disk writes atomically.
 pub(super) const SECTOR: usize = 512;

@@ -1,6 +1,6 @@
 //! The state of a disk after a power cut.
 
-use workload::Random;
+use crate::Random;
 
 use super::contents::happens;
 use super::{Disk, Node, State};

@@ -5,9 +5,9 @@ use std::io;
 use std::path::Path;
 
 use hbase_files::SkipReason;
+use hfile_cli::workload::WrongAnswer;
 use sstable::BlockType;
 use transfer::CellProblem;
-use workload::harness::WrongAnswer;
 
 use super::kinds::{Failure, Unsalvageable, UsageError};
 use crate::text::running::{verb, verify_verb};

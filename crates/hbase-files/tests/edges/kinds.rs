@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use hbase_files::{LocalTree, StoreFile, StoreFileName, TableScan};
 use md5::{Digest, Md5};
 use sstable::{Cell, CellRef, CellType, FileInfo, Half, SequenceId, Timestamp, WriterOptions};
-use workload::Random;
+use support::Random;
 
 use super::made::{Log, Made, MadeRegion, field, flushed, hfile, write, write_file};
 

@@ -7,7 +7,7 @@ use hbase_files::{
     FileTree, LocalTree, ScanSplit, StoreFileCells, StoreFileReader, Table, TableScan, identify,
 };
 use sstable::{BlockCache, Cell, FileName, ReaderOptions, Timestamp};
-use workload::Random;
+use support::Random;
 
 use super::kinds::{Kinds, QUALIFIERS, all, row};
 

@@ -1,6 +1,6 @@
 //! Damaged copies of bytes.
 
-use workload::Random;
+use support::Random;
 
 /// Returns damaged bytes, and how they were damaged.
 pub(crate) fn mutant(random: &mut Random, sound: &[u8]) -> (Vec<u8>, String) {

@@ -10,7 +10,7 @@ use hbase_files::{Error, LocalTree, Result, Table, TableScan};
 use sstable::{Limits, RowsBetween};
 use support::root_directory::RootCopy;
 
-use workload::Random;
+use support::Random;
 
 /// Returns what is wrong with a table, and with those of its HFiles whose path ends in `file`.
 fn damages(table: &Table, file: &str) -> Vec<TableDamage> {

@@ -13,7 +13,7 @@ use hbase_files::{LocalTree, MobValues, Result, RootDirectory, StoreFileName, Ta
 use sstable::{FileName, ndjson};
 use support::root_directory::RootCopy;
 
-use workload::Random;
+use support::Random;
 
 use crate::damage::mutant;
 

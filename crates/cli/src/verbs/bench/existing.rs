@@ -12,11 +12,11 @@ use std::sync::Arc;
 
 use filter::Seed;
 use hbase_files::StoreFileReader;
+use hfile_cli::workload::Random;
+use hfile_cli::workload::{KeyList, Measured, Mix, PlannedGet, clock_nanos, measure, mutate};
 use sstable::{
     BlockCache, BloomType, Cell, CellRef, FilterUse, ReadTrace, RowProbe, error_line, escape,
 };
-use workload::Random;
-use workload::harness::{KeyList, Measured, Mix, PlannedGet, clock_nanos, measure, mutate};
 
 use super::figures::{FilterFigures, figures};
 use super::file_cells::for_each_cell;

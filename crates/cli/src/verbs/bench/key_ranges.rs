@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use workload::charts::{escape, table};
+use hfile_cli::charts::{escape, table};
 
 use super::report::FileRow;
 

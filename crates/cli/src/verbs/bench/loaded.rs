@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use filter::{ErrorRate, FilterKind, Sizing};
-use sstable::{BloomType, Cell, ReadTrace, Reader, ReaderOptions};
-use store::{Durability, FamilyOptions, Get, MapMode, Stats, Store};
-use transfer::ScratchDirectory;
-use workload::harness::{
+use hfile_cli::workload::{
     FAMILY, KeySet, Measured, Mix, PlannedGet, QUALIFIER, Values, load, measure, plan_gets,
     unmerged,
 };
+use sstable::{BloomType, Cell, ReadTrace, Reader, ReaderOptions};
+use store::{Durability, FamilyOptions, Get, MapMode, Stats, Store};
+use transfer::ScratchDirectory;
 
 use super::figures::{FilterFigures, figures};
 use super::report::{Load, LoadedMap, Row};
@@ -267,7 +267,7 @@ impl Loaded {
             },
             |planned_get, cells| {
                 if let Some(index) = planned_get.member {
-                    workload::fill_value(plan.seed, index as u64, &mut expected);
+                    hfile_cli::workload::fill_value(plan.seed, index as u64, &mut expected);
                 }
                 let right = *cells == 1 && *value.borrow() == expected;
                 right.then_some(true).ok_or_else(|| "get_with visits other cells".to_owned())

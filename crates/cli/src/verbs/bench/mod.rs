@@ -1,7 +1,7 @@
 //! `hfile bench`: measures how filters speed up gets over many files.
 //!
 //! `loaded.rs` loads a store, `existing.rs` reads existing files and `kinds.rs` compares filters on them;
-//! [`workload::harness`] has the keys, and runs and times the gets. `report.rs` prints the results, and `page.rs`
+//! [`hfile_cli::workload`] has the keys, and runs and times the gets. `report.rs` prints the results, and `page.rs`
 //! draws them.
 
 mod existing;
@@ -20,7 +20,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use filter::ErrorRate;
-use workload::harness::{FileWeights, KeySet, Mix, clock_nanos};
+use hfile_cli::workload::{FileWeights, KeySet, Mix, clock_nanos};
 
 use crate::arguments::names::name_parser;
 use crate::arguments::writing_options::error_rate;

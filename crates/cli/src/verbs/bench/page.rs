@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use workload::charts::{Chart, Group, LegendEntry, Mark, Row as ChartRow, Rows, escape, table};
-use workload::harness::Spread;
+use hfile_cli::charts::{Chart, Group, LegendEntry, Mark, Row as ChartRow, Rows, escape, table};
+use hfile_cli::workload::Spread;
 
 use super::key_ranges::key_ranges;
 use super::kind_row::{self, KindRow};
@@ -45,7 +45,7 @@ pub(super) fn page(report: &BenchReport) -> String {
          </details>",
         escape(&text)
     );
-    workload::charts::page(&title(report), &out)
+    hfile_cli::charts::page(&title(report), &out)
 }
 
 /// Names what was measured.

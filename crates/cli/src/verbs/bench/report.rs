@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
+use hfile_cli::workload::{Measured, Mix};
 use serde::Serialize;
 use sstable::BlockSource;
-use workload::harness::{Measured, Mix};
 
 use super::figures::FilterFigures;
 use super::kind_row::{self, KindRow};

@@ -13,8 +13,8 @@ use filter::{
     BuildError, ErrorRate, FilterKind, Insert, KeyHash, KindVisitor, Membership, Remove, Seed,
     Sizing,
 };
+use hfile_cli::workload::{KeyList, KeySet};
 use serde::Serialize;
-use workload::harness::{KeyList, KeySet};
 
 use super::error_rate::error_rate;
 use super::interval::interval;

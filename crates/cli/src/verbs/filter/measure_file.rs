@@ -195,7 +195,8 @@ fn count_answers(
             let due = u128::from(probes) * u128::from(asked) / u128::from(keys.max(1));
             while (counts.absent as u128) < due.min(u128::from(probes)) {
                 // With near certainty, the file has no such row.
-                let absent = [&row[..], &workload::key(seed, counts.absent as u64)].concat();
+                let absent =
+                    [&row[..], &hfile_cli::workload::key(seed, counts.absent as u64)].concat();
                 counts.false_positives += usize::from(ask(&absent, &column));
                 counts.absent += 1;
             }

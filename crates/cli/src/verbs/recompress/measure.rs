@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use filter::Seed;
+use hfile_cli::workload::Random;
 use sstable::{
     Cell, FileName, FilterUse, ReadTrace, Reader, RowProbe, Scanner, Writer, WriterOptions,
 };
 use transfer::cell_bytes;
-use workload::Random;
 
 use super::meta_blocks::copy_meta_blocks;
 use super::read_back::compare;

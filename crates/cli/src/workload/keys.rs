@@ -5,14 +5,12 @@
 //! the key range of every file, so that a get can skip a file only by its filter.
 
 use std::collections::HashSet;
-use std::fs::File;
-use std::io::{self, BufRead, BufWriter, Write};
+use std::io::BufRead;
 use std::ops::Range;
-use std::path::Path;
 
 use anyhow::{Context, bail};
 
-use crate::Random;
+use super::random::Random;
 
 /// A list of keys whose bytes share one allocation.
 #[derive(Clone, Debug, Default)]
@@ -107,7 +105,7 @@ impl KeySet {
     ) -> Self {
         let mut present = KeyList::default();
         for index in 0..rows {
-            present.push(&crate::key(seed, index as u64));
+            present.push(&super::random::key(seed, index as u64));
         }
         let weights = at_least_one_key_per_file(files.into(), rows);
         let mut set = Self { present, absent: KeyList::default(), weights };
@@ -118,7 +116,7 @@ impl KeySet {
             if absent.len() == absent_count {
                 break;
             }
-            let key = crate::key(seed, index);
+            let key = super::random::key(seed, index);
             if (&first[..]..=&last[..]).contains(&&key[..]) {
                 absent.push(&key);
             }
@@ -260,20 +258,6 @@ pub fn mutate(keys: &KeyList, random: &mut Random) -> Vec<u8> {
         key.insert(at, byte);
     }
     key
-}
-
-/// Writes keys in hex to a file, one per line, for HBase's side of a benchmark.
-///
-/// # Errors
-///
-/// If the file cannot be written.
-pub fn write_hex(path: &Path, keys: impl IntoIterator<Item = impl AsRef<[u8]>>) -> io::Result<()> {
-    let mut out = BufWriter::new(File::create(path)?);
-    for key in keys {
-        key.as_ref().iter().try_for_each(|byte| write!(out, "{byte:02x}"))?;
-        writeln!(out)?;
-    }
-    out.flush()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! Keys have 16 to 24 bytes and are pseudo-random, so row indexes say nothing about the key order.
 //! Values have 100 bytes, half of them compressible.
 
-use crate::{KEY_LEN, Random, fill_value, key, mix};
+use hfile_cli::workload::{KEY_LEN, Random, fill_value, key, mix};
 
 /// Length of every value in bytes.
 pub const VALUE_LEN: usize = 100;
@@ -38,7 +38,7 @@ impl Rows {
         Self { seed }
     }
 
-    /// Returns the key of row `index`: [`key`](crate::key), then zero to eight decimal digits.
+    /// Returns the key of row `index`: [`key`], then zero to eight decimal digits.
     pub fn key(self, index: u64) -> RowKey {
         let mut digits = Random::new(mix(self.seed ^ mix(index)));
         let more = digits.below(DIGITS_MAX + 1);

@@ -5,7 +5,7 @@ use store::{Durability, Put, Store, StoreOptions, WriteBatch};
 
 use super::gets::PlannedGet;
 use super::keys::KeySet;
-use crate::fill_value;
+use super::random::fill_value;
 
 /// The family of all cells.
 pub const FAMILY: &str = "f";

@@ -1,17 +1,6 @@
-//! Keys and values for tests, benchmarks and `hfile bench`.
-//!
-//! All data are generated from a seed, and are the same on every machine and for every engine.
+//! Random numbers, keys and values from a seed: the same on every machine.
 
-#[cfg(feature = "harness")]
-pub mod charts;
-pub mod cpu_time;
-#[cfg(feature = "harness")]
-pub mod harness;
-mod rows;
-
-pub use rows::{Asked, RowKey, Rows, ScanSum, VALUE_LEN};
-
-/// A small, fast random number generator for test data (`SplitMix64`).
+/// A small, fast random number generator (`SplitMix64`).
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
@@ -49,7 +38,7 @@ impl Random {
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The last step of `SplitMix64`. It is a bijection: different numbers stay different.
-const fn mix(number: u64) -> u64 {
+pub const fn mix(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     number ^ (number >> 31)
@@ -76,11 +65,6 @@ pub fn fill_value(seed: u64, index: u64, value: &mut [u8]) {
     }
     text.fill(b'a' + random.below(26) as u8);
 }
-
-/// The examples of the README, as doctests.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use sstable::ReadTrace;
 
 use super::keys::KeySet;
-use crate::Random;
+use super::random::Random;
 
 /// Whether the looked-up keys are absent, present, or both.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

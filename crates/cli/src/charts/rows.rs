@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::axis::{Scale, label_places};
 use super::marks::Mark;
 use super::text::{escape, number, show_ratio, width};
-use crate::harness::Spread;
+use crate::workload::Spread;
 
 /// Rows in groups, on one logarithmic scale.
 #[derive(Clone, Debug)]
