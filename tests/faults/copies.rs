@@ -5,17 +5,10 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-<<<<<<< HEAD
 use store::{Durability, FamilyOptions, Put, Result, SalvageOutcome, Scan, Store};
-use support::disk::{Disk, Fault, Faults};
-use support::test_store::{disk_with_data, quiet_on};
-use workload::Random;
-=======
-use store::{Durability, FamilyOptions, Put, Result, SalvageOutcome, Scan, Store, StoreOptions};
 use support::Random;
 use support::disk::{Disk, Fault, Faults};
-use support::test_store::disk_with_data;
->>>>>>> h56-b
+use support::test_store::{disk_with_data, quiet_on};
 
 const STORE: &str = "/data/store";
 const COPY: &str = "/data/copy";

@@ -15,12 +15,7 @@ use store::{
 use support::Random;
 use support::cells::PUT;
 use support::disk::{Disk, Fault, Faults};
-<<<<<<< HEAD
 use support::test_store::{disk_with_data, quiet_on};
-use workload::Random;
-=======
-use support::test_store::disk_with_data;
->>>>>>> h56-b
 
 /// Something that a store does.
 type Work = dyn Fn(&Store) -> store::Result<()>;

@@ -18,12 +18,7 @@ use store::{
 use support::Random;
 use support::disk::Disk;
 use support::say;
-<<<<<<< HEAD
 use support::test_store::{disk_with_data, quiet_on};
-use workload::Random;
-=======
-use support::test_store::disk_with_data;
->>>>>>> h56-b
 
 type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use sstable::{FileSource, ReadAt};
 
-use super::place::{Access, Place};
 use super::file_system::{AppendFile, Entry, EntryKind, Lock, Vfs};
+use super::place::{Access, Place};
 use crate::process::OwnProcess;
 
 /// The file system of the operating system.

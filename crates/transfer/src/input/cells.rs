@@ -367,9 +367,9 @@ impl Iterator for Input {
         let cell = match &mut self.source {
             Source::Records(records) => records.next(),
             Source::Cells(cells) => {
-                let cell = cells
-                    .next()
-                    .map(|cell| Ok(check_cell(cell?, &self.name, cells.line_number())?));
+                let cell = cells.next().map(|cell| {
+                    Ok(check_cell(cell.map_err(Error::from)?, &self.name, cells.line_number())?)
+                });
                 self.record_count += u64::from(matches!(cell, Some(Ok(_))));
                 cell
             }
