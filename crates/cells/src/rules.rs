@@ -127,6 +127,8 @@ pub struct Rules<'c> {
     passed: PassedCells,
     /// Whether cells are shown that HBase shows to no read.
     every_cell: bool,
+    /// Whether each cell is shown, so that none needs to be judged.
+    shows_all: bool,
 }
 
 impl Rules<'_> {
@@ -143,10 +145,14 @@ impl Rules<'_> {
 
     /// Makes a raw read show also earlier writes of a version, cells past the TTL of their own, and negative times.
     ///
-    /// HBase shows them to no read; a file can have them.
-    pub const fn every_cell(mut self) -> Self {
+    /// HBase shows them to no read; a file can have them. Name the columns before.
+    pub fn every_cell(mut self) -> Self {
         self.every_cell = true;
         self.oldest_unexpired = Timestamp::OLDEST;
+        self.shows_all = self.purpose == Purpose::RawRead
+            && self.versions == u32::MAX
+            && self.time_range == QueryTimes::ALL
+            && *self.columns == Columns::All;
         self
     }
 }
@@ -203,6 +209,7 @@ impl<'c> Rules<'c> {
             column: ColumnState::default(),
             passed: PassedCells::default(),
             every_cell: false,
+            shows_all: false,
         }
     }
 
@@ -217,6 +224,9 @@ impl<'c> Rules<'c> {
 
     /// Decides about the next cell.
     pub fn judge(&mut self, cell: &CellRef<'_>) -> Verdict {
+        if self.shows_all {
+            return Verdict::Include;
+        }
         self.enter(cell);
         if self.column.is_complete && !cell.qualifier.is_empty() {
             return Verdict::SkipColumn;
