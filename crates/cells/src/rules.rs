@@ -12,9 +12,8 @@
 //! `ScanQueryMatcher` and its subclasses, in `ScanDeleteTracker`, and in the `ColumnTracker`s; the
 //! names here follow them.
 //!
-//! A store applies the rules itself. They are public for programs that read the cells of a family
-//! from elsewhere, such as the HFiles of an HBase directory. Such a program merges the cells and
-//! calls [`Rules::judge`] for each.
+//! [`ShownCells`](crate::shown::ShownCells) applies the rules to merged cells; a flush or compaction calls
+//! [`Rules::judge`] for each cell.
 //!
 //! ```
 //! use cells::rules::{Rules, Verdict};

@@ -210,7 +210,7 @@ fn write_memstores(
     let mut cells = merged()?;
     let mut rules = Rules::for_rewrite(&family.options.retention(), catalog.clock.now_for_expiry());
     let mut file = NewFile::create(catalog, family, purpose)?;
-    let mut rows = NewRows::of_flush(catalog, version, || count_rows(merged()?))?;
+    let mut rows = NewRows::of_flush(catalog, version);
     while let Some(cell) = cells.cell() {
         assert!(cell.sequence_id <= newest, "no cell is newer than the last write of the flush");
         if rules.judge(&cell) == Verdict::Include {
@@ -228,7 +228,7 @@ fn write_memstores(
             cells.advance()?;
         }
     }
-    let inserted = rows.finish().filter(|_| file.is_some());
+    let inserted = file.as_ref().and_then(|_| rows.finish());
     Ok(Flushed { family: Arc::clone(family), memstores, file, inserted })
 }
 

@@ -4,16 +4,54 @@ use filter::{KeyHash, Seed};
 
 use super::map::{Inserted, NotTaken, SlotWriter};
 
-/// Inserts the rows of cells, which come in ascending order, into a map.
+/// The hashes of the rows of cells that come in ascending order, each row once.
 #[derive(Debug)]
-pub(crate) struct RowHashes {
+pub(crate) struct DistinctRows {
+    /// The hash seed of the store, which lookups use too.
     seed: Seed,
-    slot: SlotWriter,
     /// The row of the last cell; `None` before the first.
     row: Option<Vec<u8>>,
+    hashes: Vec<KeyHash>,
+}
+
+impl DistinctRows {
+    pub(crate) const fn new(seed: Seed) -> Self {
+        Self { seed, row: None, hashes: Vec::new() }
+    }
+
+    /// Adds the row of the next cell; returns whether the cell before had another one.
+    pub(crate) fn add(&mut self, row: &[u8]) -> bool {
+        if self.row.as_deref() == Some(row) {
+            return false;
+        }
+        let known = self.row.get_or_insert_default();
+        known.clear();
+        known.extend_from_slice(row);
+        self.hashes.push(KeyHash::new(self.seed, row));
+        true
+    }
+
+    /// Returns the number of rows.
+    pub(crate) fn count(&self) -> u64 {
+        self.hashes.len() as u64
+    }
+
+    /// Inserts the rows into a map.
+    pub(crate) fn insert(self, mut slot: SlotWriter) -> Result<Inserted, NotTaken> {
+        for batch in self.hashes.chunks(RowHashes::BATCH) {
+            slot.insert(batch)?;
+        }
+        slot.finish(self.count())
+    }
+}
+
+/// Inserts the rows of cells, which come in ascending order, into a map as they come.
+#[derive(Debug)]
+pub(crate) struct RowHashes {
+    slot: SlotWriter,
     rows: u64,
-    /// The hashes of the rows that were not inserted yet.
-    batch: Vec<KeyHash>,
+    /// The rows that were not inserted yet.
+    batch: DistinctRows,
 }
 
 impl RowHashes {
@@ -21,25 +59,18 @@ impl RowHashes {
     const BATCH: usize = 1024;
 
     /// Begins the insertion of rows under the slot of `slot`.
-    ///
-    /// `seed` is the hash seed of the store, which lookups use too.
-    pub(crate) fn new(seed: Seed, slot: SlotWriter) -> Self {
-        Self { seed, slot, row: None, rows: 0, batch: Vec::with_capacity(Self::BATCH) }
+    pub(crate) const fn new(seed: Seed, slot: SlotWriter) -> Self {
+        Self { slot, rows: 0, batch: DistinctRows::new(seed) }
     }
 
     /// Adds the row of the next cell.
     pub(crate) fn add(&mut self, row: &[u8]) -> Result<(), NotTaken> {
-        if self.row.as_deref() == Some(row) {
-            return Ok(());
+        if self.batch.add(row) {
+            self.rows += 1;
         }
-        let known = self.row.get_or_insert_default();
-        known.clear();
-        known.extend_from_slice(row);
-        self.rows += 1;
-        self.batch.push(KeyHash::new(self.seed, row));
-        if self.batch.len() == Self::BATCH {
-            self.slot.insert(&self.batch)?;
-            self.batch.clear();
+        if self.batch.hashes.len() == Self::BATCH {
+            self.slot.insert(&self.batch.hashes)?;
+            self.batch.hashes.clear();
         }
         Ok(())
     }
@@ -51,7 +82,7 @@ impl RowHashes {
 
     /// Inserts the last batch, and checks the insertion.
     pub(crate) fn finish(mut self) -> Result<Inserted, NotTaken> {
-        self.slot.insert(&self.batch)?;
+        self.slot.insert(&self.batch.hashes)?;
         self.slot.finish(self.rows)
     }
 }
