@@ -44,13 +44,12 @@ fn words(problem: &OptionProblem) -> String {
              them as columns of a table",
             argument(*given)
         ),
-        OptionProblem::UnnamedColumn(number) => {
-            format!("column {number} has no name; name the columns to write with columns")
+        OptionProblem::UnnamedColumn(_) => {
+            format!("{problem}; name the columns to write with columns")
         }
-        OptionProblem::NoFamily(names) => format!(
-            "no family is known for {}: set one with columns, as {{\"name\": \"info:name\"}}, or one for all with \
-             family; columns leaves out what it does not name",
-            names.join(", ")
+        OptionProblem::NoFamily(_) => format!(
+            "{problem}: set one with columns, as {{\"name\": \"info:name\"}}, or one for all with family; columns \
+             leaves out what it does not name"
         ),
         OptionProblem::HeaderFamily { .. } => format!("{problem} with columns"),
         problem => problem.to_string(),

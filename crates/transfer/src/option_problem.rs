@@ -131,14 +131,11 @@ pub enum OptionProblem {
     NoRowSeparator,
 
     /// A header has no name for the column of this number, from 1.
-    #[error("column {0} has no name (the header may end with a separator); ignore leaves it out")]
+    #[error("column {0} has no name")]
     UnnamedColumn(usize),
 
     /// Columns whose names include no family, and no family for them.
-    #[error(
-        "no family is known for {}: set one with column, one for all with family, or leave columns out with ignore",
-        .0.join(", ")
-    )]
+    #[error("no family is known for {}", .0.join(", "))]
     NoFamily(Vec<String>),
 
     /// What stands before the colon of a column's name is probably no family, as in `created at 12:30`.

@@ -20,16 +20,10 @@ pub(super) struct Classification {
 
 #[expect(
     clippy::unnecessary_wraps,
-    reason = "an arm of the matches below, others of which are `None`"
+    reason = "an arm of the matches below, some of which are `None`"
 )]
-const fn class(status: u8, next: &'static str) -> Option<Classification> {
-    Some(Classification { status, next: Some(Cow::Borrowed(next)) })
-}
-
-/// Returns a classification whose next step names the verb that runs, or one that belongs to it.
-#[expect(clippy::unnecessary_wraps, reason = "as `class`")]
-fn class_with_verb(status: u8, next: String) -> Option<Classification> {
-    Some(Classification { status, next: Some(Cow::Owned(next)) })
+fn class(status: u8, next: impl Into<Cow<'static, str>>) -> Option<Classification> {
+    Some(Classification { status, next: Some(next.into()) })
 }
 
 /// Classifies a failure by the first known error in its chain; otherwise the status is 3.
@@ -39,7 +33,7 @@ pub(super) fn classify(error: &anyhow::Error) -> Classification {
 
 fn classify_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Classification> {
     if is_usage(cause) {
-        return class_with_verb(2, format!("see hfile {} --help", verb()));
+        return class(2, format!("see hfile {} --help", verb()));
     }
     if cause.is::<Unsalvageable>() {
         return class(
@@ -91,7 +85,7 @@ fn classify_failure(failure: &Failure) -> Option<Classification> {
             "give the directory of a family, region, table or namespace, an HBase root directory, or any directory \
              of HFiles",
         ),
-        Failure::FormerTable { next, .. } => class_with_verb(3, next.clone()),
+        Failure::FormerTable { next, .. } => class(3, next.clone()),
         Failure::NoLogs(_) => class(
             3,
             "give a write-ahead log of HBase, or a directory of them, such as ROOT/WALs or ROOT/oldWALs",
@@ -194,7 +188,7 @@ fn classify_file_error(error: &sstable::Error) -> Option<Classification> {
             "let HBase rewrite the file with options that this build supports, or use a build that supports \
              these",
         ),
-        sstable::Error::TooLarge { ratio, .. } => class_with_verb(
+        sstable::Error::TooLarge { ratio, .. } => class(
             3,
             format!(
                 "if there is memory for the block, raise the limit: --inflate-ratio-max {ratio}, for verbs that \
@@ -208,7 +202,7 @@ fn classify_file_error(error: &sstable::Error) -> Option<Classification> {
 
 fn classify_table_damage(error: &hbase_files::Error) -> Option<Classification> {
     match error {
-        hbase_files::Error::Missing { .. } => class_with_verb(
+        hbase_files::Error::Missing { .. } => class(
             3,
             format!(
                 "copy the missing file from HBase's root directory to that place, or read what is left with \
@@ -222,7 +216,7 @@ fn classify_table_damage(error: &hbase_files::Error) -> Option<Classification> {
              verify lists all damage",
         ),
         hbase_files::Error::Damaged { .. }
-        | hbase_files::Error::File(sstable::Error::Corrupt { .. }) => class_with_verb(
+        | hbase_files::Error::File(sstable::Error::Corrupt { .. }) => class(
             1,
             format!(
                 "restore a sound copy of the file (replica, backup), or read what is left with --skip-damaged; hfile \
@@ -295,7 +289,7 @@ fn classify_directory_error(error: &hbase_files::Error) -> Option<Classification
             "restore a sound copy of this file (replica, backup, HBase's root directory); HFiles can be read without \
              it: hfile verify, hfile cat",
         ),
-        hbase_files::Error::KeyRanges { .. } => class_with_verb(
+        hbase_files::Error::KeyRanges { .. } => class(
             1,
             format!(
                 "list what is wrong with hfile {}; a scan with --skip-damaged reads the regions that are there",

@@ -101,13 +101,12 @@ fn option_words(problem: &OptionProblem) -> String {
             known.join(", ")
         ),
         Problem::Value { option, what } => format!("{}: {what}", name(*option)),
-        Problem::UnnamedColumn(number) => format!(
-            "column {number} has no name (the header may end with a separator); --ignore '' leaves it out"
-        ),
-        Problem::NoFamily(columns) => format!(
-            "no family is known for {}: set one with --column NAME=FAMILY:QUALIFIER, one for all with --family, or \
-             leave columns out with --ignore",
-            columns.join(", ")
+        Problem::UnnamedColumn(_) => {
+            format!("{problem} (the header may end with a separator); --ignore '' leaves it out")
+        }
+        Problem::NoFamily(_) => format!(
+            "{problem}: set one with --column NAME=FAMILY:QUALIFIER, one for all with --family, or leave columns out \
+             with --ignore"
         ),
         Problem::HeaderFamily { .. } => format!("{problem} with --column NAME=FAMILY:QUALIFIER"),
         Problem::TwoTimestamps(column) => format!("--timestamp and {column} exclude each other"),

@@ -6,7 +6,7 @@ use std::io::Read;
 use sstable::{Cell, Error, FileName, Timestamp};
 
 use super::cat_form::CatForm;
-use super::layout::Layout;
+use super::layout::{Layout, from_importtsv};
 use super::options::CsvOptions;
 use super::records::{Record, Records};
 use crate::columns::{BadLines, ColumnFamily, ColumnOptions, Mapping};
@@ -77,10 +77,12 @@ impl<R: Read> CsvCells<R> {
                     Form::Cat(form)
                 }
                 Err(error) if columns.row.is_empty() => return Err(error),
-                _ => Form::Layout(
-                    Layout::from_names(options, columns, names, family.name(), now)
-                        .map_err(usage)?,
-                ),
+                _ => {
+                    let qualifier_of = |name: &str| name.as_bytes().to_vec();
+                    let mapping =
+                        Mapping::from_names(columns, names, family.name(), now, qualifier_of);
+                    Form::Layout(Layout::new(options, mapping.map_err(usage)?))
+                }
             }
         } else {
             if family.option().is_some() {
@@ -89,7 +91,8 @@ impl<R: Read> CsvCells<R> {
             if options.header {
                 read_names(&mut records, &name, false)?;
             }
-            Form::Layout(Layout::from_importtsv(options, columns, now).map_err(usage)?)
+            let mapping = from_importtsv(options, columns, now).map_err(usage)?;
+            Form::Layout(Layout::new(options, mapping))
         };
         let bad_lines = BadLines::new(columns.bad_lines.as_ref(), is_dry_run)?;
         Ok(Self {

@@ -25,38 +25,8 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Creates the layout of named columns; columns that name no family get `family`.
-    ///
-    /// # Errors
-    ///
-    /// If the options do not match the columns.
-    pub(super) fn from_names(
-        options: &CsvOptions,
-        columns: &ColumnOptions,
-        names: Vec<String>,
-        family: Option<&str>,
-        now: Timestamp,
-    ) -> Result<Self, OptionProblem> {
-        Ok(Self::new(
-            options,
-            Mapping::from_names(columns, names, family, now, |name| name.as_bytes().to_vec())?,
-        ))
-    }
-
-    /// Creates the layout of `options.columns`.
-    ///
-    /// # Errors
-    ///
-    /// If the options do not match the columns.
-    pub(super) fn from_importtsv(
-        options: &CsvOptions,
-        columns: &ColumnOptions,
-        now: Timestamp,
-    ) -> Result<Self, OptionProblem> {
-        Ok(Self::new(options, from_importtsv(options, columns, now)?))
-    }
-
-    fn new(options: &CsvOptions, mapping: Mapping) -> Self {
+    /// Creates the layout of mapped columns.
+    pub(super) fn new(options: &CsvOptions, mapping: Mapping) -> Self {
         let null = options.null.as_ref().map(|text| text.clone().into_bytes());
         Self { mapping, null, row_bytes: Vec::new(), value_bytes: Vec::new() }
     }
@@ -127,7 +97,7 @@ impl Layout {
 /// # Errors
 ///
 /// If the options do not match the columns.
-fn from_importtsv(
+pub(super) fn from_importtsv(
     options: &CsvOptions,
     columns: &ColumnOptions,
     now: Timestamp,
