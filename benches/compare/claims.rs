@@ -1,4 +1,4 @@
-//! The claims: the ratios that a run measured, each compared with its goal.
+//! The claims of a run: the ratios that it measured, each compared with its goal.
 
 use serde::{Deserialize, Serialize};
 use workload::Spread;
@@ -8,7 +8,8 @@ use crate::figure::Figure;
 use crate::goals::{GOALS, Goal};
 
 /// A ratio of ours to the best settings of a peer, and its limit.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
 pub(crate) struct Claim {
     /// The kind of work, in words.
     pub(crate) what: String,
@@ -16,18 +17,14 @@ pub(crate) struct Claim {
     pub(crate) cache: String,
     /// Our settings.
     pub(crate) ours: String,
-    /// The filter and cache of the peer's best settings.
+    /// The peer's best settings.
     pub(crate) theirs: String,
     /// The median of the ratio per round, and its quartiles.
     pub(crate) ratio: Spread,
-    /// The limit of the ratio.
     pub(crate) limit: f64,
     /// `held`, `missed`, or `unresolved` if the limit lies within the quartiles.
     pub(crate) verdict: String,
-    /// The medians of both sides.
-    #[serde(default)]
     pub(crate) our_side: Side,
-    #[serde(default)]
     pub(crate) their_side: Side,
 }
 
@@ -45,20 +42,31 @@ impl Claim {
         self.theirs.split(',').next().unwrap_or(&self.theirs)
     }
 
-    /// Whether the peer is another engine, and not ours with other settings or files.
-    pub(crate) fn is_with_peer(&self) -> bool {
-        self.peer() != OURS
-    }
-
-    /// Returns what the ratio is of.
-    pub(crate) fn measured(&self) -> &'static str {
-        match self.what.split(' ').next() {
-            Some("data") => "blocks",
-            Some("bytes") => "bytes",
-            _ => "time",
-        }
+    /// Returns the cells of the claim in tables.
+    pub(crate) fn cells(&self) -> Vec<String> {
+        let Spread { low, median, high } = self.ratio;
+        let side = |side: &Side| {
+            let bits = side.memory_bits_per_key;
+            [
+                format!("{:.1}", side.median),
+                bits.map_or_else(|| "–".to_owned(), |bits| format!("{bits:.1}")),
+            ]
+        };
+        let mut cells = vec![self.what.clone(), self.ours.clone(), self.theirs.clone()];
+        cells.extend([
+            format!("{median:.3}"),
+            format!("{low:.3} – {high:.3}"),
+            self.limit.to_string(),
+            self.verdict.clone(),
+        ]);
+        cells.extend([side(&self.our_side), side(&self.their_side)].concat());
+        cells
     }
 }
+
+/// The heading of [`Claim::cells`].
+pub(crate) const HEADING: &str = "work | ours | theirs | ratio | quartiles | goal | verdict | ours, median | \
+    memory bits per key | theirs, median | memory bits per key";
 
 /// Checks figures against the goals; goals that lack figures of a side are left out.
 ///
@@ -66,17 +74,14 @@ impl Claim {
 pub(crate) fn claims(figures: &[Figure], rows: u64) -> Vec<Claim> {
     let mut claims = Vec::new();
     for goal in GOALS {
-        let is_of_goal =
-            |figure: &&Figure| figure.rows == rows * goal.rows && (goal.selects)(figure);
+        let is_of_goal = |of: &&Figure| of.rows == rows * goal.rows && (goal.selects)(of);
         let selected: Vec<_> = figures.iter().filter(is_of_goal).collect();
         for (peer, limit) in goal.limits {
-            for ours in
-                selected.iter().filter(|figure| figure.engine == OURS && (goal.ours)(figure))
-            {
+            for ours in selected.iter().filter(|figure| figure.engine == OURS) {
                 let of_peer = selected
                     .iter()
-                    .filter(|figure| figure.engine == *peer && (goal.theirs)(ours, figure))
-                    .filter_map(|figure| Some((*figure, median(goal, figure)?)));
+                    .filter(|theirs| theirs.engine == *peer && (goal.pairs)(ours, theirs))
+                    .filter_map(|theirs| Some((*theirs, median(goal, theirs)?)));
                 let best = of_peer.min_by(|(_, a), (_, b)| a.total_cmp(b));
                 claims.extend(best.and_then(|(theirs, _)| claim(goal, ours, theirs, *limit)));
             }
@@ -90,14 +95,13 @@ fn median(goal: &Goal, figure: &Figure) -> Option<f64> {
 }
 
 fn claim(goal: &Goal, ours: &Figure, theirs: &Figure, limit: f64) -> Option<Claim> {
-    let samples = ((goal.samples)(ours), (goal.samples)(theirs));
-    let paired = samples.0.len() == samples.1.len();
-    let ratio = if paired {
-        Spread::of_ratio(&samples.0, &samples.1)?
+    let (our_samples, their_samples) = ((goal.samples)(ours), (goal.samples)(theirs));
+    let ratio = if our_samples.len() == their_samples.len() {
+        Spread::of_ratio(&our_samples, &their_samples)?
     } else {
         // Another process with separate rounds: each of our samples is divided by its median.
-        let their = Spread::of(&samples.1)?.median;
-        Spread::of(&samples.0.iter().map(|sample| sample / their).collect::<Vec<_>>())?
+        let their = Spread::of(&their_samples)?.median;
+        Spread::of(&our_samples.iter().map(|sample| sample / their).collect::<Vec<_>>())?
     };
     let verdict = match () {
         () if ratio.high <= limit => "held",
@@ -121,54 +125,89 @@ fn claim(goal: &Goal, ours: &Figure, theirs: &Figure, limit: f64) -> Option<Clai
     })
 }
 
+/// Returns the conclusion in sentences: how often our best settings are ahead of each other engine, and where not.
+pub(crate) fn conclusion(claims: &[Claim]) -> String {
+    let mut best: Vec<&Claim> = Vec::new();
+    for claim in claims.iter().filter(|claim| claim.peer() != OURS) {
+        let is_same =
+            |known: &&mut &Claim| known.what == claim.what && known.peer() == claim.peer();
+        match best.iter_mut().find(is_same) {
+            Some(known) if claim.ratio.median < known.ratio.median => *known = claim,
+            Some(_) => {}
+            None => best.push(claim),
+        }
+    }
+    if best.is_empty() {
+        return "No other engine took part, so there is nothing to compare.".to_owned();
+    }
+    let list = |title: &str, is_in: fn(&Spread) -> bool| {
+        let claims: Vec<_> = best.iter().filter(|claim| is_in(&claim.ratio)).collect();
+        let name = |claim: &&&Claim| {
+            format!("{} ({:.2} of {}'s)", claim.what, claim.ratio.median, claim.peer())
+        };
+        let names: Vec<String> = claims.iter().map(name).collect();
+        if names.is_empty() { String::new() } else { format!(" {title}: {}.", names.join("; ")) }
+    };
+    let ahead = best.iter().filter(|claim| claim.ratio.high < 1.0).count();
+    format!("Ours is ahead in {ahead} of {} comparisons.", best.len())
+        + &list("Behind at", |ratio| ratio.low > 1.0)
+        + &list("Too close to call", |ratio| ratio.low <= 1.0 && ratio.high >= 1.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::engine::Shape;
     use crate::figure::CACHE_ALL;
 
-    fn get(contender: &str, engine: &str, wall: &[f64]) -> Figure {
+    fn get(contender: &str, wall: &[f64]) -> Figure {
         Figure {
             contender: contender.to_owned(),
-            engine: engine.to_owned(),
+            engine: contender.split(',').next().unwrap_or_default().to_owned(),
             work: "get".to_owned(),
             asked: Some("present".to_owned()),
             shape: Shape::OneRun,
             rows: 10,
-            files: None,
-            filter_bits_per_key: None,
-            memory_bits_per_key: None,
             cache: CACHE_ALL.to_owned(),
             threads: 1,
-            unit: "ns".to_owned(),
             wall: wall.to_vec(),
-            cpu: Vec::new(),
-            reads: crate::figure::Reads::default(),
+            ..Figure::default()
         }
     }
 
     #[test]
     fn a_claim_compares_with_the_best_settings_of_the_peer() {
-        let figures = [
-            get("ours", OURS, &[1.0, 1.0, 1.0]),
-            get("slow", "RocksDB", &[9.0, 9.0, 9.0]),
-            get("fast", "RocksDB", &[4.0, 4.0, 4.0]),
-        ];
+        let [slow, fast] = [9.0, 4.0].map(|nanos| [nanos; 3]);
+        let figures =
+            [get("ours", &[1.0; 3]), get("RocksDB, slow", &slow), get("RocksDB, fast", &fast)];
         let claims = claims(&figures, 10);
         assert_eq!(claims.len(), 1);
-        assert_eq!((&*claims[0].theirs, &*claims[0].verdict), ("fast", "held"));
+        assert_eq!((&*claims[0].theirs, &*claims[0].verdict), ("RocksDB, fast", "held"));
         assert!((claims[0].ratio.median - 0.25).abs() < 1e-9);
     }
 
     #[test]
     fn a_limit_inside_the_spread_is_unresolved() {
-        let peer = get("fast", "RocksDB", &[1.0, 1.0, 1.0]);
         let verdict = |ours: &[f64]| {
-            let figures = [get("ours", OURS, ours), peer.clone()];
+            let figures = [get("ours", ours), get("RocksDB", &[1.0; 3])];
             claims(&figures, 10).remove(0).verdict
         };
         assert_eq!(verdict(&[0.3, 0.31, 0.32]), "held");
         assert_eq!(verdict(&[0.3, 0.38, 0.52]), "unresolved");
         assert_eq!(verdict(&[0.5, 0.51, 0.6]), "missed");
+    }
+
+    #[test]
+    fn the_conclusion_takes_the_best_of_our_settings_and_names_what_is_lost() {
+        let figures = [
+            get("ours, ribbon", &[0.9, 1.5, 1.6]),
+            get("ours, default", &[0.5; 3]),
+            get("RocksDB", &[1.0; 3]),
+            get("fjall", &[0.4; 3]),
+        ];
+        assert_eq!(
+            conclusion(&claims(&figures, 10)),
+            "Ours is ahead in 1 of 2 comparisons. Behind at: present get, one run (1.25 of fjall's)."
+        );
     }
 }

@@ -1,88 +1,64 @@
-//! The contenders: engines with their best or best-known settings.
+//! The contenders: which engines take part, with which settings.
 
-use crate::engine::{CacheKind, FilterChoice, MapChoice, Open};
+use crate::engine::{Contender, FilterChoice};
 use crate::engines;
-use crate::names;
-
-/// An engine with its settings.
-#[derive(Clone, Debug)]
-pub(crate) struct Contender {
-    /// Engine, filter and cache in a few words.
-    pub(crate) name: &'static str,
-    /// The engine alone.
-    pub(crate) engine: &'static str,
-    pub(crate) open: Open,
-    pub(crate) filter: FilterChoice,
-    pub(crate) map: MapChoice,
-    pub(crate) cache: CacheKind,
-}
 
 /// The engine that the others are compared with.
 pub(crate) const OURS: &str = "ours";
 
+/// Ours with a family map. The files have blocked Bloom filters, which are asked where the map does
+/// not cover a file.
+pub(crate) const OURS_DEFAULT: Contender = Contender {
+    name: "ours, default",
+    open: engines::ours::open,
+    filter: FilterChoice::Bloom,
+    has_map: true,
+    is_clock: false,
+};
+/// Ours with the same filters and no map.
+pub(crate) const OURS_BLOOM: Contender =
+    Contender { name: "ours, blocked Bloom, map off", has_map: false, ..OURS_DEFAULT };
+/// Ours with ribbon filters and no map.
+pub(crate) const OURS_RIBBON: Contender =
+    Contender { name: "ours, ribbon, map off", filter: FilterChoice::Ribbon, ..OURS_BLOOM };
+
 /// Returns contenders with equal bits of filter per key.
 pub(crate) fn with_equal_bits() -> Vec<Contender> {
-    let mut all = ours_at_ten_bits();
-    all.push(ours(names::OURS_RIBBON, FilterChoice::Ribbon, MapChoice::Off));
-    #[cfg(feature = "store-peers")]
-    all.push(fjall());
+    let ours = [OURS_DEFAULT, OURS_BLOOM, OURS_RIBBON];
+    ours.into_iter().chain(with_filters()).collect()
+}
+
+#[cfg(not(feature = "store-peers"))]
+fn with_filters() -> Vec<Contender> {
+    Vec::new()
+}
+
+#[cfg(feature = "store-peers")]
+fn with_filters() -> Vec<Contender> {
+    let mut all =
+        vec![Contender { name: "fjall, Bloom", open: engines::fjall::open, ..OURS_BLOOM }];
     #[cfg(feature = "peers")]
-    all.extend([
-        rocksdb(names::ROCKSDB_BLOOM_LRU, FilterChoice::Bloom, CacheKind::Lru),
-        rocksdb(names::ROCKSDB_BLOOM_CLOCK, FilterChoice::Bloom, CacheKind::HyperClock),
-        rocksdb(names::ROCKSDB_RIBBON_LRU, FilterChoice::Ribbon, CacheKind::Lru),
-        rocksdb(names::ROCKSDB_RIBBON_CLOCK, FilterChoice::Ribbon, CacheKind::HyperClock),
-    ]);
+    for (name, filter, is_clock) in [
+        ("RocksDB, Bloom, LRU", FilterChoice::Bloom, false),
+        ("RocksDB, Bloom, HyperClock", FilterChoice::Bloom, true),
+        ("RocksDB, ribbon, LRU", FilterChoice::Ribbon, false),
+        ("RocksDB, ribbon, HyperClock", FilterChoice::Ribbon, true),
+    ] {
+        let open = engines::rocksdb::open;
+        all.push(Contender { name, open, filter, is_clock, ..OURS_BLOOM });
+    }
     all
 }
 
 /// Returns ours with a family map and, with the same files, without.
 pub(crate) fn ours_at_ten_bits() -> Vec<Contender> {
-    vec![
-        ours(names::OURS_DEFAULT, FilterChoice::Bloom, MapChoice::Default),
-        ours(names::OURS_BLOOM, FilterChoice::Bloom, MapChoice::Off),
-    ]
+    vec![OURS_DEFAULT, OURS_BLOOM]
 }
 
-/// Returns redb, which has neither filters nor several files.
+/// Returns the engines that have neither filters nor several files.
 pub(crate) fn without_filters() -> Vec<Contender> {
     #[cfg(not(feature = "store-peers"))]
     return Vec::new();
     #[cfg(feature = "store-peers")]
-    vec![Contender {
-        name: names::REDB,
-        engine: "redb",
-        open: engines::redb::open,
-        filter: FilterChoice::None,
-        map: MapChoice::Off,
-        cache: CacheKind::Lru,
-    }]
-}
-
-const fn ours(name: &'static str, filter: FilterChoice, map: MapChoice) -> Contender {
-    Contender { name, engine: OURS, open: engines::ours::open, filter, map, cache: CacheKind::Lru }
-}
-
-#[cfg(feature = "store-peers")]
-fn fjall() -> Contender {
-    Contender {
-        name: names::FJALL,
-        engine: "fjall",
-        open: engines::fjall::open,
-        filter: FilterChoice::Bloom,
-        map: MapChoice::Off,
-        cache: CacheKind::Lru,
-    }
-}
-
-#[cfg(feature = "peers")]
-const fn rocksdb(name: &'static str, filter: FilterChoice, cache: CacheKind) -> Contender {
-    Contender {
-        name,
-        engine: "RocksDB",
-        open: engines::rocksdb::open,
-        filter,
-        map: MapChoice::Off,
-        cache,
-    }
+    vec![Contender { name: "redb", open: engines::redb::open, ..OURS_BLOOM }]
 }

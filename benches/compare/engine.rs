@@ -1,18 +1,20 @@
 //! The interface that every compared store implements, and its settings.
+//!
+//! Errors of a store are panics, because they invalidate the comparison.
 
-use std::fmt;
+use std::ops::Range;
 use std::path::Path;
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use workload::Rows;
 
-/// An open store; its errors are panics, because they invalidate the comparison.
+/// An open store.
 pub(crate) trait Engine: Send + Sync {
     /// Writes rows in the given order with one put each.
     ///
     /// Each put is in the log when it returns; none waits for the disk.
-    fn load(&self, rows: Rows, indexes: std::ops::Range<u64>);
+    fn load(&self, rows: Rows, indexes: Range<u64>);
 
     /// Flushes all writes to files.
     fn flush(&self);
@@ -45,16 +47,14 @@ pub(crate) trait Engine: Send + Sync {
         None
     }
 
-    /// Returns the memory of filters, and of what replaces them, in bytes; `None` if the engine does
-    /// not tell.
+    /// Returns the memory of filters, and of what replaces them, in bytes.
     ///
     /// Engines whose filters are pinned have them all in memory.
     fn memory_bytes(&self) -> Option<u64> {
         self.filter_bytes()
     }
 
-    /// Returns how many files gets find without asking the filter of each, by a family map; `None`
-    /// without maps.
+    /// Returns how many files a family map covers; `None` without maps.
     fn mapped_files(&self) -> Option<u64> {
         None
     }
@@ -76,31 +76,18 @@ pub(crate) struct Counters {
     pub(crate) data_blocks: u64,
 }
 
-impl Counters {
-    /// Returns the increase since `earlier`.
-    pub(crate) fn since(self, earlier: Self) -> Self {
-        Self {
-            filter_checks: self.filter_checks - earlier.filter_checks,
-            filter_negatives: self.filter_negatives - earlier.filter_negatives,
-            map_false_files: self.map_false_files - earlier.map_false_files,
-            data_blocks: self.data_blocks - earlier.data_blocks,
-        }
-    }
-}
-
 /// The arrangement of a store's files; its name is the same in options, figures, tables and charts.
-#[derive(
-    Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize, ValueEnum,
-)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ValueEnum)]
 pub(crate) enum Shape {
     /// Overlapping files that are never merged
-    #[serde(rename = "many files", alias = "many")]
+    #[default]
+    #[serde(rename = "many files")]
     ManyFiles,
     /// As the engine's own compaction leaves them
     #[serde(rename = "levelled")]
     Levelled,
     /// One sorted run
-    #[serde(rename = "one run", alias = "compacted")]
+    #[serde(rename = "one run")]
     OneRun,
 }
 
@@ -114,12 +101,6 @@ impl Shape {
     }
 }
 
-impl fmt::Display for Shape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
 /// Bits of filter per key.
 pub(crate) const BITS_PER_KEY: f64 = 10.0;
 
@@ -128,47 +109,57 @@ pub(crate) const BITS_PER_KEY: f64 = 10.0;
 pub(crate) enum FilterChoice {
     /// A Bloom filter with one cache line per key (fjall: its only filter, a plain Bloom filter).
     Bloom,
-    /// A ribbon filter.
     Ribbon,
-    /// No filter: redb has none.
-    #[cfg_attr(not(feature = "store-peers"), expect(dead_code, reason = "only redb has none"))]
-    None,
 }
 
-/// RocksDB's kind of cache; the other engines have one kind each.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum CacheKind {
-    /// The default of the engine: RocksDB's LRU cache.
-    Lru,
-    /// RocksDB's `HyperClock` cache.
+/// An engine with its best or best-known settings.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Contender {
+    /// The engine, then after a comma its filter and cache in a few words.
+    pub(crate) name: &'static str,
+    pub(crate) open: Open,
+    /// Not asked by engines without filters.
+    pub(crate) filter: FilterChoice,
+    /// Whether our store keeps a family map, which is its default.
+    pub(crate) has_map: bool,
+    /// Whether RocksDB has its `HyperClock` cache in place of the default.
     #[cfg_attr(not(feature = "peers"), expect(dead_code, reason = "only RocksDB has a choice"))]
-    HyperClock,
+    pub(crate) is_clock: bool,
 }
 
-/// Whether our store keeps a family map; the other engines have none.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum MapChoice {
-    /// Our default.
-    Default,
-    /// No map: gets ask the filter of each file.
-    Off,
+impl Contender {
+    pub(crate) fn engine(&self) -> &'static str {
+        self.name.split(',').next().unwrap_or(self.name)
+    }
+
+    /// Whether both have the same files, and differ only in memory.
+    pub(crate) fn has_files_of(&self, other: &Self) -> bool {
+        let key = |one: &Self| (one.engine(), one.filter, one.has_map);
+        key(self) == key(other)
+    }
 }
 
 /// The settings with which a store is opened.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
+    pub(crate) contender: Contender,
     pub(crate) shape: Shape,
-    pub(crate) filter: FilterChoice,
-    pub(crate) map: MapChoice,
     pub(crate) cache_bytes: u64,
-    #[cfg_attr(not(feature = "peers"), expect(dead_code, reason = "only RocksDB has a choice"))]
-    pub(crate) cache: CacheKind,
+}
+
+impl Settings {
+    /// Returns the size at which a memtable is flushed.
+    pub(crate) fn memtable_bytes(&self) -> usize {
+        // Files of other shapes are only written by `flush`.
+        if self.shape == Shape::Levelled { 16 << 20 } else { 1 << 30 }
+    }
+
+    /// Returns the size of the cache for engines that take a `usize`.
+    #[cfg(feature = "store-peers")]
+    pub(crate) fn cache_size(&self) -> usize {
+        usize::try_from(self.cache_bytes).expect("fits into usize")
+    }
 }
 
 /// Opens or creates the store in a directory.
 pub(crate) type Open = fn(&Path, Settings) -> Box<dyn Engine>;
-
-/// The memtable size where flushes are automatic.
-pub(crate) const MEMSTORE_BYTES: usize = 16 << 20;
-/// The memtable size where files are only written by `flush`.
-pub(crate) const MEMSTORE_BYTES_UNBOUNDED: usize = 1 << 30;

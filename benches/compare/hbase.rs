@@ -12,13 +12,10 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-use workload::write_hex;
-use workload::{Asked, Rows};
+use workload::{Asked, Rows, write_hex};
 
-use crate::engine::Shape;
-use crate::figure::{CACHE_ALL, Figure, Reads};
-use crate::names::HBASE;
-use crate::plan::FILES;
+use crate::comparison::FILES;
+use crate::figure::{CACHE_ALL, Figure};
 use crate::work_directory::WorkDirectory;
 
 /// Number of gets of each kind.
@@ -35,7 +32,7 @@ pub(crate) fn measure(
     count: u64,
     rounds: usize,
 ) -> io::Result<Vec<Figure>> {
-    let [all, present, absent] = ["rows", "present", "absent"].map(|name| place.join(name));
+    let [all, present, absent] = ["rows", "present", "absent"].map(|name| place.path().join(name));
     write_rows(&all, rows, count)?;
     for (path, asked) in [(&present, Asked::Present), (&absent, Asked::Absent)] {
         let indexes = asked.questions(count, QUESTIONS, 7);
@@ -72,21 +69,18 @@ fn figures(answer: &Value, rows: u64) -> Vec<Figure> {
         samples.into_iter().flatten().filter_map(Value::as_f64).collect()
     };
     let figure = |work: &str, asked: Option<&str>, name: &str| Figure {
-        contender: HBASE.to_owned(),
+        contender: "HBase, ROW_INDEX_V1, Bloom at 1 %".to_owned(),
         engine: "HBase".to_owned(),
         work: work.to_owned(),
         asked: asked.map(str::to_owned),
-        shape: Shape::ManyFiles,
         rows,
         files: answer["files"].as_u64(),
-        filter_bits_per_key: None,
-        memory_bits_per_key: None,
         cache: CACHE_ALL.to_owned(),
         threads: 1,
         unit: "ns".to_owned(),
         wall: samples(name, "wall"),
         cpu: samples(name, "cpu"),
-        reads: Reads::default(),
+        ..Figure::default()
     };
     vec![
         figure("fill", None, "fill"),

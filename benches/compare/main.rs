@@ -8,23 +8,17 @@
 
 mod claims;
 mod comparison;
-mod conclusion;
 mod contenders;
 mod engine;
 mod engines;
 mod figure;
 mod goals;
 mod hbase;
-mod limits;
+mod load;
 mod maps;
-mod names;
-mod other_load;
-mod plan;
-mod process;
+mod page;
 mod reads;
 mod record;
-mod report;
-mod run;
 mod stores;
 mod work_directory;
 
@@ -35,12 +29,11 @@ use std::path::PathBuf;
 use clap::Parser;
 use workload::Rows;
 
-use crate::comparison::Comparison;
+use crate::comparison::{Comparison, FILES, Plan};
 use crate::engine::Shape;
-use crate::plan::{MORE_ROWS, Plan};
+use crate::goals::MORE_ROWS;
 use crate::reads::Amount;
-use crate::record::Record;
-use crate::run::Run;
+use crate::record::{Record, Run};
 use crate::work_directory::WorkDirectory;
 
 /// Compare this store with RocksDB, fjall, redb and HBase: blocks touched and time per get
@@ -101,7 +94,7 @@ fn main() -> io::Result<()> {
     }
     if let (Some(from), Some(to)) = (&arguments.from, &arguments.report) {
         let run: Run = serde_json::from_reader(BufReader::new(File::open(from)?))?;
-        return std::fs::write(to, report::page(&run));
+        return std::fs::write(to, page::page(&run));
     }
     let plan = plan(&arguments);
     let place = WorkDirectory::new(arguments.directory.as_deref())?;
@@ -157,7 +150,7 @@ fn settings(plan: &Plan) -> Vec<String> {
             .to_owned(),
         "each put is a separate call and is in the log when it returns; none waits for the disk"
             .to_owned(),
-        format!("many files: {} overlapping files, never merged", plan::FILES),
+        format!("many files: {FILES} overlapping files, never merged"),
         "levelled: memtables of 16 MiB, then as each engine's own compaction leaves the files"
             .to_owned(),
         "one run: the many files, merged to one sorted run".to_owned(),

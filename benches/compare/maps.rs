@@ -1,12 +1,11 @@
-//! Family maps of our store, which a background thread builds: how many files they cover, and since
-//! when.
+//! How many files the family maps of our store cover after a fill; a background thread builds them.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
 use workload::Samples;
 
-use crate::engine::Engine;
+use crate::engine::{Contender, Engine};
 use crate::figure::Figure;
 
 /// The figure of the number of files when a fill ends.
@@ -20,38 +19,32 @@ const TIME_TO_MAP: &str = "time until maps cover all files";
 
 /// The time after a fill at which the maps should cover every file.
 const LATER: Duration = Duration::from_secs(5);
-/// The time between two looks.
-const STEP: Duration = Duration::from_millis(2);
 
 /// Counts the files that maps cover now, which is the end of a fill, and after five seconds.
 ///
-/// Engines without maps have no such figures. `figure` makes a figure of the engine.
-pub(crate) fn coverage(engine: &dyn Engine, figure: &dyn Fn(Samples) -> Figure) -> Vec<Figure> {
+/// Engines without maps have no such figures.
+pub(crate) fn coverage(engine: &dyn Engine, contender: &Contender) -> Vec<Figure> {
     let end = Instant::now();
     let (Some(covered), Some(files)) = (engine.mapped_files(), engine.files()) else {
         return Vec::new();
     };
-    let count = |work: &str, count: u64| {
-        let samples = Samples { wall: vec![count as f64], cpu: Vec::new() };
-        let (work, unit, files) = (work.to_owned(), "files".to_owned(), Some(files));
-        Figure { work, files, unit, ..figure(samples) }
+    let figure = |work: &str, unit: &str, sample: f64| {
+        let samples = Samples { wall: vec![sample], cpu: Vec::new() };
+        let unit = unit.to_owned();
+        Figure { unit, files: Some(files), ..Figure::new(contender, work, samples) }
     };
-    let mut figures =
-        vec![count(FILES_AT_END, files), count(UNMAPPED_AT_END, files.saturating_sub(covered))];
-    let mut all_covered_after = None;
-    while end.elapsed() < LATER && all_covered_after.is_none() {
-        if engine.mapped_files() >= engine.files() {
-            all_covered_after = Some(end.elapsed());
-        } else {
-            thread::sleep(STEP);
-        }
+    while end.elapsed() < LATER && engine.mapped_files() < engine.files() {
+        thread::sleep(Duration::from_millis(2));
     }
-    let covered = engine.mapped_files().unwrap_or_default();
-    figures.push(count(UNMAPPED_LATER, files.saturating_sub(covered)));
-    if let Some(time) = all_covered_after {
-        let samples = Samples { wall: vec![time.as_secs_f64() * 1e3], cpu: Vec::new() };
-        let (work, unit) = (TIME_TO_MAP.to_owned(), "ms".to_owned());
-        figures.push(Figure { work, unit, ..figure(samples) });
+    let (time, covered_later) = (end.elapsed(), engine.mapped_files().unwrap_or_default());
+    let unmapped = |covered: u64| files.saturating_sub(covered) as f64;
+    let mut figures = vec![
+        figure(FILES_AT_END, "files", files as f64),
+        figure(UNMAPPED_AT_END, "files", unmapped(covered)),
+        figure(UNMAPPED_LATER, "files", unmapped(covered_later)),
+    ];
+    if covered_later >= files {
+        figures.push(figure(TIME_TO_MAP, "ms", time.as_secs_f64() * 1e3));
     }
     figures
 }

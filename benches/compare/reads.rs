@@ -2,14 +2,13 @@
 
 use std::thread;
 
-use workload::alternate;
 use workload::cpu_time::{THREAD, cpu_nanos};
-use workload::{Asked, RowKey, Rows, ScanSum};
+use workload::{Asked, RowKey, Rows, ScanSum, alternate};
 
-use crate::engine::{Counters, Engine};
+use crate::engine::Engine;
 use crate::figure::{Figure, Reads};
-use crate::process::FileReads;
-use crate::stores::{Stores, Turn};
+use crate::load::count_file_reads;
+use crate::stores::{OpenStore, Stores};
 
 /// Questions with their keys made beforehand.
 pub(crate) struct Questions {
@@ -51,14 +50,7 @@ impl Questions {
     }
 
     /// Asks in several threads; returns their processor time.
-    fn ask_in_threads(
-        &self,
-        engine: &dyn Engine,
-        first: usize,
-        count: usize,
-        threads: usize,
-    ) -> u64 {
-        let share = count / threads;
+    fn ask_in_threads(&self, engine: &dyn Engine, first: usize, share: usize, parts: usize) -> u64 {
         thread::scope(|scope| {
             let ask = |part| {
                 move || {
@@ -67,92 +59,84 @@ impl Questions {
                     cpu_nanos(THREAD)
                 }
             };
-            let threads: Vec<_> = (0..threads).map(|part| scope.spawn(ask(part))).collect();
+            let threads: Vec<_> = (0..parts).map(|part| scope.spawn(ask(part))).collect();
             threads.into_iter().map(|thread| thread.join().expect("answers are right")).sum()
         })
     }
 
     /// Asks every question once in each store, to fill the caches.
-    pub(crate) fn warm(&self, turns: &[Turn<'_>]) {
-        for turn in turns {
-            self.ask(turn.engine, 0, self.questions.len());
+    pub(crate) fn warm(&self, stores: &[OpenStore<'_>]) {
+        for store in stores {
+            self.ask(&*store.engine, 0, self.questions.len());
         }
     }
 
     /// Times gets in turns, then counts their work.
     pub(crate) fn measure(
         &self,
-        turns: &[Turn<'_>],
+        stores: &[OpenStore<'_>],
         amount: Amount,
         threads: usize,
     ) -> Vec<Figure> {
-        for turn in turns {
-            turn.engine.count_reads(false);
+        for store in stores {
+            store.engine.count_reads(false);
         }
-        let all = self.questions.len();
-        let samples = alternate(turns.len(), amount.rounds, |at, round| {
-            let engine = turns[at].engine;
-            let first = round * amount.gets % all;
-            if threads == 1 {
-                self.ask(engine, first, amount.gets);
-                (amount.gets as u64, 0)
-            } else {
-                let ended = self.ask_in_threads(engine, first, amount.gets, threads);
-                ((amount.gets / threads * threads) as u64, ended)
-            }
+        let share = amount.gets / threads;
+        let samples = alternate(stores.len(), amount.rounds, |at, round| {
+            let engine = &*stores[at].engine;
+            let first = round * amount.gets % self.questions.len();
+            let ended = match threads {
+                1 => {
+                    self.ask(engine, first, share);
+                    0
+                }
+                threads => self.ask_in_threads(engine, first, share, threads),
+            };
+            ((share * threads) as u64, ended)
         });
-        let figure = |(turn, samples): (&Turn<'_>, _)| {
-            let Turn { stores, contender, engine } = *turn;
-            let bits = |bytes: u64| bytes as f64 * 8.0 / stores.count as f64;
+        let figure = |(store, samples): (&OpenStore<'_>, _)| {
+            let bits = |bytes: u64| bytes as f64 * 8.0 / store.stores.count as f64;
+            // The counters of several threads cannot be combined.
+            let is_counted = threads == 1;
+            let reads = is_counted.then(|| self.count(&*store.engine, amount.gets));
             Figure {
-                work: "get".to_owned(),
                 asked: Some(self.asked.name().to_owned()),
-                files: engine.files(),
-                filter_bits_per_key: engine.filter_bytes().map(bits),
-                memory_bits_per_key: engine.memory_bytes().map(bits),
+                files: store.engine.files(),
+                filter_bits_per_key: store.engine.filter_bytes().map(bits),
+                memory_bits_per_key: store.engine.memory_bytes().map(bits),
                 threads,
-                // The counters of several threads cannot be combined.
-                reads: if threads == 1 {
-                    self.count(engine, amount.gets)
-                } else {
-                    Reads::default()
-                },
-                ..stores.figure(contender, samples)
+                reads: reads.unwrap_or_default(),
+                ..store.stores.figure(store.contender, "get", samples)
             }
         };
-        turns.iter().zip(samples).map(figure).collect()
+        stores.iter().zip(samples).map(figure).collect()
     }
 
     /// Returns the averages of a get over the first questions, untimed.
     fn count(&self, engine: &dyn Engine, gets: usize) -> Reads {
         let by_get = |number: u64| number as f64 / gets as f64;
-        let file = self.file_reads(engine, 0, gets);
+        let file_reads = count_file_reads(|| self.ask(engine, 0, gets)).map(by_get);
         engine.count_reads(true);
         let before = engine.counters();
         self.ask(engine, 0, gets);
-        let counted = engine.counters().zip(before).map(|(after, before)| after.since(before));
+        let after = engine.counters();
         engine.count_reads(false);
-        let here =
-            self.questions.iter().cycle().take(gets).filter(|question| question.1 < self.count);
-        let found = here.count() as u64;
-        let false_positives = |counters: Counters| {
-            (counters.filter_checks - counters.filter_negatives).saturating_sub(found)
-                + counters.map_false_files
+        let Some((after, before)) = after.zip(before) else {
+            return Reads { file_reads, ..Reads::default() };
         };
+        let asked = self.questions.iter().cycle().take(gets);
+        let found = asked.filter(|question| question.1 < self.count).count() as u64;
+        let checks = after.filter_checks - before.filter_checks;
+        let negatives = after.filter_negatives - before.filter_negatives;
+        let by_map = after.map_false_files - before.map_false_files;
         Reads {
-            filter_checks: counted.map(|counters| by_get(counters.filter_checks)),
-            filter_negatives: counted.map(|counters| by_get(counters.filter_negatives)),
-            false_positives: counted.map(|counters| by_get(false_positives(counters))),
-            data_blocks: counted.map(|counters| by_get(counters.data_blocks)),
-            file_reads: file.map(|reads| by_get(reads.calls)),
-            file_bytes: file.map(|reads| by_get(reads.bytes)),
+            filter_checks: Some(by_get(checks)),
+            filter_negatives: Some(by_get(negatives)),
+            false_positives: Some(by_get((checks - negatives).saturating_sub(found) + by_map)),
+            data_blocks: Some(by_get(after.data_blocks - before.data_blocks)),
+            file_reads,
             file_reads_uncached: Vec::new(),
         }
-    }
-
-    /// Returns the kernel's read counts for `gets` gets, starting at question `first`.
-    fn file_reads(&self, engine: &dyn Engine, first: usize, gets: usize) -> Option<FileReads> {
-        FileReads::of(|| self.ask(engine, first, gets))
     }
 
     /// Counts data blocks by the kernel's read calls, round by round: with nearly no cache, each
@@ -161,9 +145,8 @@ impl Questions {
         let half = self.questions.len() / 2;
         self.ask(engine, 0, half); // Caches the index.
         let gets = half / rounds; // Other keys than above.
-        let count = |round| self.file_reads(engine, half + round * gets, gets);
-        let reads = (0..rounds).filter_map(count);
-        reads.map(|counted| counted.calls as f64 / gets as f64).collect()
+        let count = |round| count_file_reads(|| self.ask(engine, half + round * gets, gets));
+        (0..rounds).filter_map(count).map(|calls| calls as f64 / gets as f64).collect()
     }
 }
 
@@ -171,34 +154,26 @@ impl Questions {
 /// all.
 pub(crate) fn scan(
     stores: &Stores,
-    engines: &[Box<dyn Engine>],
+    open: &[OpenStore<'_>],
     rounds: usize,
     count: u64,
 ) -> Vec<Figure> {
-    let expected = first_rows(stores, count);
-    let scan = |engine: &dyn Engine| {
-        let mut sum = ScanSum::default();
-        engine.scan(count, &mut |key, value| sum.add(key, value));
-        assert_eq!(sum, expected, "the scan returns every row and value");
-    };
-    for engine in engines {
-        scan(&**engine);
-    }
-    let samples = alternate(engines.len(), rounds, |contender, _| {
-        scan(&*engines[contender]);
-        (count, 0)
-    });
-    let figure = |(contender, samples): (usize, _)| Figure {
-        work: "scan".to_owned(),
-        files: engines[contender].files(),
-        ..stores.figure(contender, samples)
-    };
-    samples.into_iter().enumerate().map(figure).collect()
-}
-
-/// Returns the checksum of the first `count` rows in key order.
-fn first_rows(stores: &Stores, count: u64) -> ScanSum {
     let mut keys: Vec<_> = (0..stores.count).map(|index| (stores.rows.key(index), index)).collect();
     keys.sort_unstable_by(|a, b| a.0.as_ref().cmp(b.0.as_ref()));
-    stores.rows.sum(keys[..count as usize].iter().map(|(_, index)| *index))
+    let expected = stores.rows.sum(keys[..count as usize].iter().map(|(_, index)| *index));
+    let scan = |store: &OpenStore<'_>| {
+        let mut sum = ScanSum::default();
+        store.engine.scan(count, &mut |key, value| sum.add(key, value));
+        assert_eq!(sum, expected, "the scan returns every row and value");
+    };
+    open.iter().for_each(scan);
+    let samples = alternate(open.len(), rounds, |contender, _| {
+        scan(&open[contender]);
+        (count, 0)
+    });
+    let figure = |(store, samples): (&OpenStore<'_>, _)| Figure {
+        files: store.engine.files(),
+        ..stores.figure(store.contender, "scan", samples)
+    };
+    open.iter().zip(samples).map(figure).collect()
 }

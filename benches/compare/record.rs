@@ -5,18 +5,31 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use workload::Spread;
+use serde::{Deserialize, Serialize};
 
-use crate::claims::claims;
-use crate::conclusion::{Conclusion, conclusion};
-use crate::figure::Figure;
-use crate::limits;
-use crate::other_load::Stage;
-use crate::other_load::{self, LoadMeter};
-use crate::process::Machine;
-use crate::report;
-use crate::run::Run;
+use crate::claims::{self, Claim, claims, conclusion};
+use crate::figure::{self, Figure};
+use crate::load::{Machine, Stage, Ticks, warning};
+use crate::page::page;
 use crate::work_directory::WorkDirectory;
+
+/// What a run measured, as in the JSON file.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Run {
+    /// The command line.
+    pub(crate) command: String,
+    pub(crate) machine: Machine,
+    /// Whether the run completed; false while it runs and if it was interrupted.
+    pub(crate) is_finished: bool,
+    /// Seconds to the end of the last stage.
+    pub(crate) seconds: f64,
+    /// The finished stages in order.
+    pub(crate) stages: Vec<Stage>,
+    /// The settings of the engines, in words.
+    pub(crate) settings: Vec<String>,
+    pub(crate) figures: Vec<Figure>,
+    pub(crate) claims: Vec<Claim>,
+}
 
 /// A run in progress and its output files.
 pub(crate) struct Record<'a> {
@@ -27,7 +40,7 @@ pub(crate) struct Record<'a> {
     json: Option<PathBuf>,
     report: Option<PathBuf>,
     begun: Instant,
-    load: LoadMeter,
+    ticks: Option<Ticks>,
 }
 
 impl<'a> Record<'a> {
@@ -38,11 +51,7 @@ impl<'a> Record<'a> {
         settings: Vec<String>,
         [json, report]: [Option<PathBuf>; 2],
     ) -> Self {
-        println!(
-            "| work | shape | rows | files | contender | cache | threads | median | low | high | cpu | \
-             data blocks | bits of memory a key |"
-        );
-        println!("|---|---|--:|--:|---|---|--:|--:|--:|--:|--:|--:|--:|");
+        show_heading(figure::HEADING);
         let run = Run {
             command: std::env::args().collect::<Vec<_>>().join(" "),
             machine: Machine::describe(),
@@ -53,12 +62,12 @@ impl<'a> Record<'a> {
             figures: Vec::new(),
             claims: Vec::new(),
         };
-        Self { run, rows, place, json, report, begun: Instant::now(), load: LoadMeter::start() }
+        Self { run, rows, place, json, report, begun: Instant::now(), ticks: Ticks::now() }
     }
 
     /// Adds figures and prints them.
     pub(crate) fn add(&mut self, figures: Vec<Figure>) {
-        figures.iter().for_each(show);
+        figures.iter().filter_map(Figure::cells).for_each(|cells| show(&cells));
         self.run.figures.extend(figures);
     }
 
@@ -68,31 +77,32 @@ impl<'a> Record<'a> {
     ///
     /// If a file cannot be written.
     pub(crate) fn end_stage(&mut self, name: &str) -> io::Result<()> {
-        let seconds = self.begun.elapsed().as_secs_f64();
-        let stage = Stage {
-            name: name.to_owned(),
-            seconds: seconds - self.run.seconds,
-            other_load: self.load.lap(),
-        };
-        eprintln!("compare: {name}: {:.1} s", stage.seconds);
-        self.run.seconds = seconds;
-        self.run.stages.push(stage);
+        let total = self.begun.elapsed().as_secs_f64();
+        let seconds = total - self.run.seconds;
+        let before = std::mem::replace(&mut self.ticks, Ticks::now());
+        let other_load = self.ticks.zip(before).and_then(|(now, before)| now.load_since(before));
+        eprintln!("compare: {name}: {seconds:.1} s");
+        self.run.seconds = total;
+        self.run.stages.push(Stage { name: name.to_owned(), seconds, other_load });
         self.run.claims = claims(&self.run.figures, self.rows);
         self.write()
     }
 
-    /// Marks the run as complete.
+    /// Marks the run as complete, and prints the goals and the conclusion.
     ///
     /// # Errors
     ///
     /// If a file cannot be written.
     pub(crate) fn finish(mut self) -> io::Result<()> {
-        self.run.machine.finish();
         self.run.is_finished = true;
         self.write()?;
-        show_claims(&self.run);
-        println!("\n{}", limits::table(&self.run.claims));
-        show_conclusion(&self.run);
+        println!();
+        show_heading(claims::HEADING);
+        self.run.claims.iter().for_each(|claim| show(&claim.cells()));
+        println!("\n{}", conclusion(&self.run.claims));
+        if let Some(warning) = warning(&self.run.stages) {
+            println!("\nwarning: {warning}");
+        }
         println!("\n{:.0} s", self.run.seconds);
         Ok(())
     }
@@ -102,56 +112,17 @@ impl<'a> Record<'a> {
             self.place.put(path, &serde_json::to_vec_pretty(&self.run)?)?;
         }
         if let Some(path) = &self.report {
-            self.place.put(path, report::page(&self.run).as_bytes())?;
+            self.place.put(path, page(&self.run).as_bytes())?;
         }
         Ok(())
     }
 }
 
-fn show(figure: &Figure) {
-    let spread = Spread::of(&figure.wall);
-    let Some(Spread { low, median, high }) = spread else { return };
-    let cpu = Spread::of(&figure.cpu).map_or(f64::NAN, |cpu| cpu.median);
-    let given = |number: Option<f64>, digits| {
-        number.map_or("–".to_owned(), |number| format!("{number:.digits$}"))
-    };
-    println!(
-        "| {} {} | {} | {} | {} | {} | {} | {} | {median:.1} {} | {low:.1} | {high:.1} | {cpu:.1} | \
-         {} | {} |",
-        figure.work,
-        figure.asked.as_deref().unwrap_or_default(),
-        figure.shape,
-        figure.rows,
-        given(figure.files.map(|files| files as f64), 0),
-        figure.contender,
-        figure.cache,
-        figure.threads,
-        figure.unit,
-        given(figure.reads.data_blocks, 4),
-        given(figure.memory_bits_per_key, 1),
-    );
+/// Prints the heading of a table in Markdown.
+fn show_heading(heading: &str) {
+    println!("| {heading} |\n|{}", "---|".repeat(heading.split(" | ").count()));
 }
 
-fn show_claims(run: &Run) {
-    println!("\n| what | cache | ours | theirs | ratio | low | high | limit | |");
-    println!("|---|---|---|---|--:|--:|--:|--:|---|");
-    for claim in &run.claims {
-        let Spread { low, median, high } = claim.ratio;
-        println!(
-            "| {} | {} | {} | {} | {median:.3} | {low:.3} | {high:.3} | {} | {} |",
-            claim.what, claim.cache, claim.ours, claim.theirs, claim.limit, claim.verdict
-        );
-    }
-}
-
-/// Prints the conclusion, and a warning if the machine was busy.
-fn show_conclusion(run: &Run) {
-    let Conclusion { headline, peers } = conclusion(run);
-    println!("\n{headline}");
-    for peer in peers {
-        println!("\n{peer}");
-    }
-    if let Some(warning) = other_load::warning(&run.stages) {
-        println!("\nwarning: {warning}");
-    }
+fn show(cells: &[String]) {
+    println!("| {} |", cells.join(" | "));
 }

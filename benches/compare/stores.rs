@@ -5,13 +5,11 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use std::{fs, io, thread};
 
-use workload::Rows;
 use workload::cpu_time::{PROCESS, cpu_nanos};
-use workload::{Samples, alternate};
+use workload::{Rows, Samples, alternate};
 
-use crate::contenders::Contender;
-use crate::engine::{Engine, Settings, Shape};
-use crate::figure::{CACHE_ALL, Figure, Reads};
+use crate::engine::{Contender, Engine, Settings, Shape};
+use crate::figure::Figure;
 use crate::maps::coverage;
 use crate::work_directory::{WorkDirectory, bytes_on_disk, read_all, share};
 
@@ -31,12 +29,11 @@ pub(crate) struct Stores {
 }
 
 /// An open store that takes part in a measurement.
-#[derive(Clone, Copy)]
-pub(crate) struct Turn<'a> {
+pub(crate) struct OpenStore<'a> {
     pub(crate) stores: &'a Stores,
     /// Its number in `stores`.
     pub(crate) contender: usize,
-    pub(crate) engine: &'a dyn Engine,
+    pub(crate) engine: Box<dyn Engine>,
 }
 
 impl Stores {
@@ -52,7 +49,7 @@ impl Stores {
         count: u64,
         parts: u64,
     ) -> io::Result<(Self, Vec<Figure>)> {
-        let directory = |of: &Contender| place.join(name).join(of.name);
+        let directory = |of: &Contender| place.path().join(name).join(of.name);
         let directories: Vec<_> = contenders.iter().map(directory).collect();
         let stores = Self { contenders, directories, shape, rows: Rows::new(SEED), count };
         let owners = stores.owners();
@@ -61,36 +58,28 @@ impl Stores {
         }
         let open: Vec<_> =
             owners.iter().map(|owner| stores.open_one(*owner, CACHE_BYTES_ALL)).collect();
-        let samples = stores.fill(&open, parts);
-        let mut more = Vec::new();
-        if shape == Shape::Levelled {
-            for (owner, engine) in owners.iter().zip(&open) {
-                more.extend(coverage(&**engine, &|samples| stores.figure(*owner, samples)));
-            }
-        }
-        drop(open);
-        stores.share_with_others()?;
-        let figures = owners.iter().zip(samples).map(|(owner, samples)| Figure {
-            work: "fill".to_owned(),
-            ..stores.figure(*owner, samples)
-        });
-        let figures = figures.chain(more).collect();
-        Ok((stores, figures))
-    }
-
-    /// Loads the rows into the open stores, part by part in turns.
-    fn fill(&self, open: &[Box<dyn Engine>], parts: u64) -> Vec<Samples> {
-        alternate(open.len(), parts as usize, |contender, part| {
-            let first = self.count * part as u64 / parts;
-            let end = self.count * (part as u64 + 1) / parts;
-            open[contender].load(self.rows, first..end);
-            if self.shape == Shape::Levelled {
+        let samples = alternate(open.len(), parts as usize, |contender, part| {
+            let [first, end] = [part as u64, part as u64 + 1].map(|part| count * part / parts);
+            open[contender].load(stores.rows, first..end);
+            if shape == Shape::Levelled {
                 open[contender].settle();
             } else {
                 open[contender].flush();
             }
             (end - first, 0)
-        })
+        });
+        let fills = owners.iter().zip(samples);
+        let mut figures: Vec<_> =
+            fills.map(|(owner, samples)| stores.figure(*owner, "fill", samples)).collect();
+        if shape == Shape::Levelled {
+            for (owner, engine) in owners.iter().zip(&open) {
+                let coverage = coverage(&**engine, &stores.contenders[*owner]);
+                figures.extend(coverage.into_iter().map(|of| Figure { shape, rows: count, ..of }));
+            }
+        }
+        drop(open);
+        stores.share_with_others()?;
+        Ok((stores, figures))
     }
 
     /// Merges each store to one run with all processors, untimed.
@@ -98,14 +87,13 @@ impl Stores {
         self.shape = Shape::OneRun;
         let owners = Mutex::new(self.owners());
         let next = || owners.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let merge = || {
-            while let Some(owner) = next() {
-                self.open_one(owner, CACHE_BYTES_ALL).compact();
-            }
-        };
         thread::scope(|scope| {
             for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
-                scope.spawn(merge);
+                scope.spawn(|| {
+                    while let Some(owner) = next() {
+                        self.open_one(owner, CACHE_BYTES_ALL).compact();
+                    }
+                });
             }
         });
         self.share_with_others()
@@ -119,11 +107,11 @@ impl Stores {
     }
 
     /// Opens all stores; our family maps are complete.
-    pub(crate) fn open(&self, cache_bytes: u64) -> Vec<Box<dyn Engine>> {
+    pub(crate) fn open(&self, cache_bytes: u64) -> Vec<OpenStore<'_>> {
         let open = |contender| {
             let engine = self.open_one(contender, cache_bytes);
             engine.build_maps();
-            engine
+            OpenStore { stores: self, contender, engine }
         };
         (0..self.contenders.len()).map(open).collect()
     }
@@ -132,9 +120,9 @@ impl Stores {
     ///
     /// Our family maps are built after the store is open, which is not part of the time.
     pub(crate) fn time_opening(&self, cache_bytes: u64, rounds: usize) -> Vec<Figure> {
-        let mut all = vec![Samples::default(); self.contenders.len()];
-        for _ in 0..rounds {
-            for (contender, samples) in all.iter_mut().enumerate() {
+        let time = |contender: usize| {
+            let mut samples = Samples::default();
+            for _ in 0..rounds {
                 let (cpu, start) = (cpu_nanos(PROCESS), Instant::now());
                 let engine = self.open_one(contender, cache_bytes);
                 samples.wall.push(start.elapsed().as_secs_f64() * 1e3);
@@ -142,31 +130,17 @@ impl Stores {
                 // Closed at once, so that its background work does not disturb the next one.
                 drop(engine);
             }
-        }
-        let figures = all.into_iter().enumerate().map(|(contender, samples)| Figure {
-            work: "open".to_owned(),
-            unit: "ms".to_owned(),
-            ..self.figure(contender, samples)
-        });
-        figures.collect()
-    }
-
-    /// Returns a turn for each of the open stores.
-    pub(crate) fn turns<'a>(&'a self, engines: &'a [Box<dyn Engine>]) -> Vec<Turn<'a>> {
-        let turn = |contender: usize| {
-            let engine = &*engines[contender];
-            Turn { stores: self, contender, engine }
+            Figure { unit: "ms".to_owned(), ..self.figure(contender, "open", samples) }
         };
-        (0..engines.len()).map(turn).collect()
+        (0..self.contenders.len()).map(time).collect()
     }
 
     /// Returns the sizes of the stores on disk.
     pub(crate) fn sizes(&self) -> io::Result<Vec<Figure>> {
         let size = |owner: usize| {
-            let bytes = bytes_on_disk(&self.directories[owner])? as f64;
-            let samples = Samples { wall: vec![bytes], cpu: Vec::new() };
-            let figure = self.figure(owner, samples);
-            Ok(Figure { work: "disk".to_owned(), unit: "bytes".to_owned(), ..figure })
+            let wall = vec![bytes_on_disk(&self.directories[owner])? as f64];
+            let figure = self.figure(owner, "disk", Samples { wall, cpu: Vec::new() });
+            Ok(Figure { unit: "bytes".to_owned(), ..figure })
         };
         self.owners().into_iter().map(size).collect()
     }
@@ -176,32 +150,16 @@ impl Stores {
         self.directories.iter().try_for_each(fs::remove_dir_all)
     }
 
-    /// Makes a figure of a contender; the caller sets the kind of work.
-    pub(crate) fn figure(&self, contender: usize, samples: Samples) -> Figure {
-        let made_by = &self.contenders[contender];
-        Figure {
-            contender: made_by.name.to_owned(),
-            engine: made_by.engine.to_owned(),
-            work: String::new(),
-            asked: None,
-            shape: self.shape,
-            rows: self.count,
-            files: None,
-            filter_bits_per_key: None,
-            memory_bits_per_key: None,
-            cache: CACHE_ALL.to_owned(),
-            threads: 1,
-            unit: "ns".to_owned(),
-            wall: samples.wall,
-            cpu: samples.cpu,
-            reads: Reads::default(),
-        }
+    /// Makes a figure of a contender.
+    pub(crate) fn figure(&self, contender: usize, work: &str, samples: Samples) -> Figure {
+        let figure = Figure::new(&self.contenders[contender], work, samples);
+        Figure { shape: self.shape, rows: self.count, ..figure }
     }
 
     pub(crate) fn open_one(&self, contender: usize, cache_bytes: u64) -> Box<dyn Engine> {
-        let Contender { filter, map, cache, open, .. } = self.contenders[contender];
-        let settings = Settings { shape: self.shape, filter, map, cache_bytes, cache };
-        open(&self.directories[contender], settings)
+        let (shape, directory) = (self.shape, &self.directories[contender]);
+        let contender = self.contenders[contender];
+        (contender.open)(directory, Settings { contender, shape, cache_bytes })
     }
 
     /// Contenders that load their own store; the others get links or copies of these files.
@@ -211,10 +169,7 @@ impl Stores {
 
     fn owner(&self, contender: usize) -> usize {
         let this = &self.contenders[contender];
-        let has_same_files = |other: &Contender| {
-            other.engine == this.engine && other.filter == this.filter && other.map == this.map
-        };
-        self.contenders.iter().position(has_same_files).unwrap_or(contender)
+        self.contenders.iter().position(|other| other.has_files_of(this)).unwrap_or(contender)
     }
 
     fn share_with_others(&self) -> io::Result<()> {
@@ -224,8 +179,7 @@ impl Stores {
                 if directory.exists() {
                     fs::remove_dir_all(directory)?;
                 }
-                // The extension of RocksDB's table files; only RocksDB has several kinds of cache.
-                share(&self.directories[owner], directory, "sst")?;
+                share(&self.directories[owner], directory)?;
             }
         }
         Ok(())

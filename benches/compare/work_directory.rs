@@ -4,7 +4,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -54,10 +54,6 @@ impl WorkDirectory {
 
     pub(crate) fn path(&self) -> &Path {
         self.directory.path()
-    }
-
-    pub(crate) fn join(&self, name: &str) -> PathBuf {
-        self.directory.path().join(name)
     }
 
     /// Writes a file atomically; a signal does not end the process halfway.
@@ -118,20 +114,16 @@ fn remove(directory: &Path) {
     }
 }
 
-/// Gives a closed store a second directory with the same files.
-///
-/// Files with the extension `unchanging` are hard links, the others copies.
-pub(crate) fn share(from: &Path, to: &Path, unchanging: &str) -> io::Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let (from, to) = (entry.path(), to.join(entry.file_name()));
-        if entry.file_type()?.is_dir() {
-            share(&from, &to, unchanging)?;
-        } else if from.extension().is_some_and(|extension| extension == unchanging) {
-            fs::hard_link(from, to)?;
+/// Gives a closed store a second directory with the same files: links to tables, and copies of the others.
+pub(crate) fn share(from: &Path, to: &Path) -> io::Result<()> {
+    for file in files_below(from)? {
+        let copy = to.join(file.strip_prefix(from).map_err(io::Error::other)?);
+        fs::create_dir_all(copy.parent().unwrap_or(to))?;
+        // The extension of RocksDB's tables; only RocksDB has several kinds of cache.
+        if file.extension().is_some_and(|extension| extension == "sst") {
+            fs::hard_link(file, copy)?;
         } else {
-            fs::copy(from, to)?;
+            fs::copy(file, copy)?;
         }
     }
     Ok(())
@@ -139,35 +131,34 @@ pub(crate) fn share(from: &Path, to: &Path, unchanging: &str) -> io::Result<()> 
 
 /// Reads all files of a directory into the page cache.
 pub(crate) fn read_all(directory: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(directory)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            read_all(&entry.path())?;
-        } else {
-            let mut file = File::open(entry.path())?;
-            let mut buffer = vec![0; 1 << 20];
-            while file.read(&mut buffer)? > 0 {}
-        }
+    for file in files_below(directory)? {
+        io::copy(&mut File::open(file)?, &mut io::sink())?;
     }
     Ok(())
 }
 
 /// Returns the size of all files in a directory without logs, which engines keep arbitrarily long.
 pub(crate) fn bytes_on_disk(directory: &Path) -> io::Result<u64> {
-    use std::os::unix::fs::MetadataExt;
-
-    const LOGS: [&str; 3] = ["wal", "jnl", "log"];
     let mut bytes = 0;
-    for entry in fs::read_dir(directory)? {
-        let entry = entry?;
-        let path = entry.path();
-        if entry.file_type()?.is_dir() {
-            bytes += bytes_on_disk(&path)?;
-        } else if path.extension().is_none_or(|extension| LOGS.iter().all(|log| extension != *log))
-        {
+    for file in files_below(directory)? {
+        let is_log = |log| file.extension().is_some_and(|extension| extension == log);
+        if !["wal", "jnl", "log"].into_iter().any(is_log) {
             // The allocated size: a file may be longer than its data.
-            bytes += entry.metadata()?.blocks() * 512;
+            bytes += file.metadata()?.blocks() * 512;
         }
     }
     Ok(bytes)
+}
+
+fn files_below(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            files.extend(files_below(&entry.path())?);
+        } else {
+            files.push(entry.path());
+        }
+    }
+    Ok(files)
 }

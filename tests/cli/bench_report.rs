@@ -39,9 +39,9 @@ fn the_page_has_all_charts_and_needs_no_other_file() {
         "Recommended: ribbon",
         "ribbon, built from the rows",
         "s01-default.hfile",
-        "class=\"chart wide\"",
-        "class=\"chart narrow\"",
-        "The numbers of this chart",
+        "<table class=\"chart\">",
+        "<i class=\"point\" style=\"left:",
+        "<i class=\"bar\" style=\"left:",
         "<title>Filters of s01-default.hfile and 1 more</title>",
         "<th scope=\"col\">figure</th>",
     ] {

@@ -17,9 +17,7 @@ use ::fjall::config::{
 use ::fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions};
 use workload::Rows;
 
-use crate::engine::{
-    BITS_PER_KEY, Engine, FilterChoice, MEMSTORE_BYTES, MEMSTORE_BYTES_UNBOUNDED, Settings, Shape,
-};
+use crate::engine::{BITS_PER_KEY, Engine, Settings, Shape};
 
 struct Fjall {
     database: Database,
@@ -30,7 +28,7 @@ struct Fjall {
 pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
     let database = Database::builder(directory)
         .cache_size(settings.cache_bytes)
-        .max_journaling_size(MEMSTORE_BYTES_UNBOUNDED as u64)
+        .max_journaling_size(1 << 30)
         .open()
         .expect("a writable directory");
     let keyspace = database.keyspace("rows", || options(settings)).expect("a writable directory");
@@ -38,19 +36,13 @@ pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
 }
 
 fn options(settings: Settings) -> KeyspaceCreateOptions {
-    let filter = match settings.filter {
-        FilterChoice::Bloom | FilterChoice::Ribbon => {
-            let bits = BloomConstructionPolicy::BitsPerKey(BITS_PER_KEY as f32);
-            FilterPolicyEntry::Bloom(bits)
-        }
-        FilterChoice::None => FilterPolicyEntry::None,
-    };
+    let bits = BloomConstructionPolicy::BitsPerKey(BITS_PER_KEY as f32);
+    let filter = FilterPolicyEntry::Bloom(bits);
     let levelled = settings.shape == Shape::Levelled;
-    let memtable = if levelled { MEMSTORE_BYTES } else { MEMSTORE_BYTES_UNBOUNDED };
     let compaction =
         if levelled { Leveled::default() } else { Leveled::default().with_l0_threshold(u8::MAX) };
     KeyspaceCreateOptions::default()
-        .max_memtable_size(memtable as u64)
+        .max_memtable_size(settings.memtable_bytes() as u64)
         .filter_policy(FilterPolicy::all(filter))
         .filter_block_pinning_policy(PinningPolicy::all(true))
         .index_block_pinning_policy(PinningPolicy::all(true))

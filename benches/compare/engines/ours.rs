@@ -11,10 +11,7 @@ use sstable::{BloomType, Compression, DataBlockEncoding, Reader, ReaderOptions};
 use store::{CompactionKind, FamilyOptions, Keys, MapMode, Store, StoreOptions};
 use workload::Rows;
 
-use crate::engine::{
-    BITS_PER_KEY, Counters, Engine, FilterChoice, MEMSTORE_BYTES, MEMSTORE_BYTES_UNBOUNDED,
-    MapChoice, Settings, Shape,
-};
+use crate::engine::{BITS_PER_KEY, Counters, Engine, FilterChoice, Settings, Shape};
 
 const FAMILY: &str = "f";
 /// HBase limits blocks by the size of plain cells; after `FAST_DIFF` 4 KiB are left.
@@ -26,49 +23,36 @@ struct Ours {
     directory: PathBuf,
     store: Store,
     keys: Keys,
-    map: MapChoice,
+    has_map: bool,
 }
 
 pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
-    let levelled = settings.shape == Shape::Levelled;
-    let memstore = if levelled { MEMSTORE_BYTES } else { MEMSTORE_BYTES_UNBOUNDED };
+    let has_map = settings.contender.has_map;
     let options = StoreOptions::default()
         .cache_bytes(settings.cache_bytes)
-        .memstore_flush_bytes(memstore)
-        .auto_compaction(levelled)
+        .memstore_flush_bytes(settings.memtable_bytes())
+        .auto_compaction(settings.shape == Shape::Levelled)
         // The filters of files that a map covers leave memory, unless they are pinned.
-        .pin_filters(settings.map == MapChoice::Off)
+        .pin_filters(!has_map)
         .index_block_size(INDEX_BYTES);
     let is_new = !directory.join("MANIFEST").exists();
     let store = Store::open(directory, options).expect("a writable directory");
     if is_new {
+        let kind = match settings.contender.filter {
+            FilterChoice::Bloom => FilterKind::BlockedBloom,
+            FilterChoice::Ribbon => FilterKind::Ribbon,
+        };
         let family = FamilyOptions::default()
             .bloom_type(BloomType::None)
             .block_size(BLOCK_BYTES)
             .compression(Compression::Lz4)
             .data_block_encoding(DataBlockEncoding::FastDiff)
-            .filter(filter(settings.filter))
-            .family_map(map_mode(settings.map));
+            .filter(Some((kind, Sizing::BitsPerKey(BITS_PER_KEY))))
+            .family_map(if has_map { MapMode::Auto } else { MapMode::Off });
         store.create_family(FAMILY, family).expect("a new store");
     }
     let keys = store.keys(FAMILY).expect("the family exists");
-    Box::new(Ours { directory: directory.join(FAMILY), store, keys, map: settings.map })
-}
-
-const fn map_mode(choice: MapChoice) -> MapMode {
-    match choice {
-        MapChoice::Default => MapMode::Auto,
-        MapChoice::Off => MapMode::Off,
-    }
-}
-
-fn filter(choice: FilterChoice) -> Option<(FilterKind, Sizing)> {
-    let kind = match choice {
-        FilterChoice::Bloom => FilterKind::BlockedBloom,
-        FilterChoice::Ribbon => FilterKind::Ribbon,
-        FilterChoice::None => return None,
-    };
-    Some((kind, Sizing::BitsPerKey(BITS_PER_KEY)))
+    Box::new(Ours { directory: directory.join(FAMILY), store, keys, has_map })
 }
 
 impl Engine for Ours {
@@ -138,7 +122,7 @@ impl Engine for Ours {
 
     fn mapped_files(&self) -> Option<u64> {
         let covered = || self.store.stats().families[0].map.unwrap_or_default().covered_files;
-        (self.map == MapChoice::Default).then(covered)
+        self.has_map.then(covered)
     }
 
     fn build_maps(&self) {

@@ -29,7 +29,7 @@ struct Redb {
 pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
     std::fs::create_dir_all(directory).expect("a writable directory");
     let database = Database::builder()
-        .set_cache_size(usize::try_from(settings.cache_bytes).expect("fits into usize"))
+        .set_cache_size(settings.cache_size())
         .create(directory.join("redb"))
         .expect("a writable directory");
     let redb = Redb { database: Mutex::new(database), table: RwLock::default() };

@@ -13,10 +13,7 @@ use ::rocksdb::{
 };
 use workload::Rows;
 
-use crate::engine::{
-    BITS_PER_KEY, CacheKind, Counters, Engine, FilterChoice, MEMSTORE_BYTES,
-    MEMSTORE_BYTES_UNBOUNDED, Settings, Shape,
-};
+use crate::engine::{BITS_PER_KEY, Counters, Engine, FilterChoice, Settings, Shape};
 
 struct RocksDb {
     database: DB,
@@ -30,29 +27,27 @@ pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
 }
 
 fn options(settings: Settings) -> Options {
-    let cache_bytes = usize::try_from(settings.cache_bytes).expect("fits into usize");
-    let cache = match settings.cache {
-        CacheKind::Lru => Cache::new_lru_cache(cache_bytes),
+    let cache = if settings.contender.is_clock {
         // Zero makes RocksDB estimate the entry size, as its documentation recommends.
-        CacheKind::HyperClock => Cache::new_hyper_clock_cache(cache_bytes, 0),
+        Cache::new_hyper_clock_cache(settings.cache_size(), 0)
+    } else {
+        Cache::new_lru_cache(settings.cache_size())
     };
     let mut blocks = BlockBasedOptions::default();
     blocks.set_block_cache(&cache);
-    match settings.filter {
+    match settings.contender.filter {
         FilterChoice::Bloom => blocks.set_bloom_filter(BITS_PER_KEY, false),
         FilterChoice::Ribbon => blocks.set_ribbon_filter(BITS_OF_RIBBON),
-        FilterChoice::None => {}
     }
-    let levelled = settings.shape == Shape::Levelled;
     let mut options = Options::default();
     options.create_if_missing(true);
     options.set_block_based_table_factory(&blocks);
     options.set_compression_type(DBCompressionType::Lz4);
-    options.set_write_buffer_size(if levelled { MEMSTORE_BYTES } else { MEMSTORE_BYTES_UNBOUNDED });
+    options.set_write_buffer_size(settings.memtable_bytes());
     options.set_max_background_jobs(2);
     options.set_stats_dump_period_sec(0);
     options.set_stats_persist_period_sec(0);
-    if !levelled {
+    if settings.shape != Shape::Levelled {
         options.set_disable_auto_compactions(true);
         options.set_level_zero_slowdown_writes_trigger(i32::MAX);
         options.set_level_zero_stop_writes_trigger(i32::MAX);

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The median and the quartiles of some rounds.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Spread {
     /// The lower quartile.
     pub low: f64,

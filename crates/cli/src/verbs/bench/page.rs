@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hfile_cli::charts::{Chart, Group, LegendEntry, Mark, Row as ChartRow, Rows, escape, table};
+use hfile_cli::charts::{Chart, Group, Row as ChartRow, escape, table};
 use hfile_cli::workload::Spread;
 
 use super::key_ranges::key_ranges;
@@ -27,7 +27,7 @@ pub(super) fn page(report: &BenchReport) -> String {
         let _ = writeln!(out, "<p class=\"warning\">Not measured: {}</p>", escape(&left_out.why));
     }
     for chart in charts(report) {
-        if !chart.rows.groups.is_empty() {
+        if !chart.groups.is_empty() {
             out.push_str(&chart.html());
         }
     }
@@ -77,12 +77,9 @@ fn charts(report: &BenchReport) -> Vec<Chart> {
     ]
 }
 
-const PROMISED: usize = 1;
-const MEASURED: usize = 0;
-
-fn row(label: &str, mark: Mark, value: f64) -> ChartRow {
+fn row(label: &str, value: f64) -> ChartRow {
     let value = Spread { low: value, median: value, high: value };
-    ChartRow { label: label.to_owned(), contender: None, mark, value, limit: None }
+    ChartRow { label: label.to_owned(), value, limit: None }
 }
 
 /// The promised and the measured error rate of each filter.
@@ -90,8 +87,8 @@ fn error_rates(report: &BenchReport) -> Chart {
     let mut groups = Vec::new();
     let mut add = |title: &str, promised: Option<f64>, measured: Option<f64>| {
         let Some(promised) = promised else { return };
-        let mut rows = vec![row("promised", Mark::new(1, PROMISED), promised * 100.0)];
-        rows.extend(measured.map(|rate| row("measured", Mark::new(1, MEASURED), rate * 100.0)));
+        let mut rows = vec![row("promised", promised * 100.0)];
+        rows.extend(measured.map(|rate| row("measured", rate * 100.0)));
         groups.push(Group { title: title.to_owned(), rows });
     };
     for row in report.results.iter().filter(|row| row.gets == "absent") {
@@ -109,17 +106,17 @@ fn error_rates(report: &BenchReport) -> Chart {
     let has_columns = report.each_file.iter().any(|file| file.query == FilterQuery::Column);
     let asked = if has_columns { format!(" {COLUMNS_ASKED}") } else { String::new() };
     let shown = shown_files(report);
-    let entry = |name: &str, fill| LegendEntry { name: name.to_owned(), mark: Mark::new(1, fill) };
     Chart {
         id: "error-rates",
         title: "Error rate, promised and measured".to_owned(),
         note: format!(
             "How often a filter lets a get of an absent row into the file: by its size, and as counted. A filter is \
-             worse than promised if the full marker is to the right of the hollow one; with few gets, or few rows in \
-             a file, that may be chance.{asked}{shown}"
+             worse than promised if it measured more than it promised; with few gets, or few rows in a file, that may \
+             be chance.{asked}{shown}"
         ),
-        legend: vec![entry("promised", PROMISED), entry("measured", MEASURED)],
-        rows: Rows { scale: "% of lookups; less is better".to_owned(), groups, is_ratio: false },
+        scale: "% of lookups; less is better".to_owned(),
+        groups,
+        is_ratio: false,
     }
 }
 
@@ -127,7 +124,7 @@ fn error_rates(report: &BenchReport) -> Chart {
 fn skip_rates(report: &BenchReport) -> Chart {
     let rows = largest(&report.each_file).into_iter().filter_map(|(name, file)| {
         let skipped = 1.0 - file.error_rate_measured.filter(|_| file.filter != "none")?;
-        Some(row(&name, Mark::new(2, 0), skipped * 100.0))
+        Some(row(&name, skipped * 100.0))
     });
     let rows: Vec<ChartRow> = rows.collect();
     let title = format!("of {}", show_number(rows.len() as u64, "file"));
@@ -139,12 +136,9 @@ fn skip_rates(report: &BenchReport) -> Chart {
              are not shown.{}",
             shown_files(report)
         ),
-        legend: Vec::new(),
-        rows: Rows {
-            scale: "% of gets; more is better".to_owned(),
-            groups: (!rows.is_empty()).then_some(Group { title, rows }).into_iter().collect(),
-            is_ratio: false,
-        },
+        scale: "% of gets; more is better".to_owned(),
+        groups: (!rows.is_empty()).then_some(Group { title, rows }).into_iter().collect(),
+        is_ratio: false,
     }
 }
 
@@ -158,7 +152,7 @@ fn of_results(
 ) -> Chart {
     let group = |mix: &[Row]| Group {
         title: format!("gets of {} rows", mix.first().map_or("", |row| row.gets)),
-        rows: mix.iter().map(|of| row(&name(of), Mark::new(0, 0), figure(of))).collect(),
+        rows: mix.iter().map(|of| row(&name(of), figure(of))).collect(),
     };
     let by_mix = report.results.chunk_by(|one, other| one.gets == other.gets);
     Chart {
@@ -168,12 +162,9 @@ fn of_results(
             "Over {}; a get may have to search each of them.",
             show_number(report.files, "file")
         ),
-        legend: Vec::new(),
-        rows: Rows {
-            scale: scale.to_owned(),
-            groups: by_mix.map(group).collect(),
-            is_ratio: false,
-        },
+        scale: scale.to_owned(),
+        groups: by_mix.map(group).collect(),
+        is_ratio: false,
     }
 }
 
@@ -187,10 +178,10 @@ fn name(row: &Row) -> String {
 /// The sizes of filters.
 fn filter_sizes(report: &BenchReport) -> Chart {
     let absent = report.results.iter().filter(|row| row.gets == "absent");
-    let filters = absent.filter_map(|of| Some(row(&name(of), Mark::new(3, 0), of.bits_per_key?)));
+    let filters = absent.filter_map(|of| Some(row(&name(of), of.bits_per_key?)));
     let kinds = report.kinds.iter().filter_map(|kind| {
         let label = format!("{}, built", kind.filter);
-        Some(row(&label, Mark::new(3, 1), kind.bits_per_key?))
+        Some(row(&label, kind.bits_per_key?))
     });
     let note = "What filters take in the files and, while the files are open, in memory.";
     sizes("sizes", "Sizes of filters", note, "bits per row", filters.chain(kinds).collect())
@@ -199,10 +190,7 @@ fn filter_sizes(report: &BenchReport) -> Chart {
 /// The sizes of files.
 fn file_sizes(report: &BenchReport) -> Chart {
     let files = largest(&report.each_file);
-    let files = files
-        .iter()
-        .map(|(name, file)| row(name, Mark::new(3, 2), file.bytes as f64 / 1024.0))
-        .collect();
+    let files = files.iter().map(|(name, file)| row(name, file.bytes as f64 / 1024.0)).collect();
     let note = format!("On disk, with filters and indexes.{}", shown_files(report));
     sizes("file-sizes", "Sizes of files", &note, "KiB", files)
 }
@@ -213,12 +201,9 @@ fn sizes(id: &'static str, title: &str, note: &str, unit: &str, rows: Vec<ChartR
         id,
         title: title.to_owned(),
         note: note.to_owned(),
-        legend: Vec::new(),
-        rows: Rows {
-            scale: format!("{unit}; less is better"),
-            groups: Some(group).into_iter().filter(|group| !group.rows.is_empty()).collect(),
-            is_ratio: false,
-        },
+        scale: format!("{unit}; less is better"),
+        groups: Some(group).into_iter().filter(|group| !group.rows.is_empty()).collect(),
+        is_ratio: false,
     }
 }
 
