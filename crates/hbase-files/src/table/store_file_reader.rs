@@ -247,6 +247,14 @@ impl CellCursor for CellScanner {
         Self::cell(self)
     }
 
+    #[inline]
+    fn row(&self) -> Option<&[u8]> {
+        match &self.half {
+            None => self.scanner.row(),
+            Some(_) => Self::cell(self).map(|cell| cell.row),
+        }
+    }
+
     fn may_delete_families(&self) -> bool {
         self.scanner.may_delete_families()
     }
