@@ -1,7 +1,6 @@
 //! `hfile store`: describe, alter and drop-family.
 
 use std::fs;
-use std::path::Path;
 
 use serde_json::Value;
 use support::cells::put_line;
@@ -268,26 +267,4 @@ fn a_setting_with_a_default_takes_its_value_with_or_without_a_sign() {
     assert!(!store(directory, &["describe", "s"]).contains("KEEP_DELETED_CELLS => 'T"));
     store(directory, &["alter", "s", "f", "--in-memory", "--keep-deleted-cells"]);
     assert!(store(directory, &["describe", "s"]).contains("KEEP_DELETED_CELLS => 'TRUE'"));
-}
-
-/// A store of an earlier version, whose family has a filter that files no longer have.
-#[test]
-fn the_filter_of_an_older_family_is_named_until_it_is_altered() {
-    let directory = tempfile::tempdir().expect("a place for the test");
-    let directory = directory.path();
-    let older = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/older/store-d-left");
-    support::copy_directory(&older, &directory.join("s"));
-    let why = "files have no d-left filters; the kinds are classic-bloom, ";
-    let shown = store(directory, &["stats", "s"]);
-    assert!(
-        shown.contains(&format!("\nf: files are written without a row filter: {why}")),
-        "{shown}"
-    );
-    let report = json(directory, &["stats", "s"]);
-    let refusal = report["families"][0]["filter_refusal"].as_str().expect("text");
-    assert!(refusal.starts_with(why), "{report}");
-    assert_eq!(store(directory, &["scan", "s"]).lines().count(), 110);
-    tells(2, directory, &["alter", "s", "f", "--versions", "3"]).has(why);
-    store(directory, &["alter", "s", "f", "--versions", "3", "--filter", "ribbon"]);
-    assert!(!store(directory, &["stats", "s"]).contains("without a row filter"));
 }

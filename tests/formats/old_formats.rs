@@ -1,5 +1,5 @@
-//! Files and stores of earlier versions (`tests/data/older`): they can be read, the filters of the files
-//! are used, and the checksums that they have are verified.
+//! Files and a store that are kept (`tests/data/older`): later code reads them, and leaves filters alone of kinds
+//! that files do not have.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use filter::Seed;
 use sstable::{FileInfo, FileName, Limits, ReadTrace, Reader, ReaderOptions, RowProbe, verify};
-use store::{CompactionKind, Get, Scan, Store, StoreOptions};
+use store::{Scan, Store, StoreOptions};
 use support::copy_directory;
 
 fn read(name: &str) -> Vec<u8> {
@@ -52,7 +52,7 @@ fn a_filter_without_an_id_is_used() {
     assert_eq!(problems(&bytes), [""; 0]);
 }
 
-/// Files no longer have these kinds: such a filter is not used, which is no damage.
+/// Files do not have these kinds: such a filter is not used, which is no damage.
 #[test]
 fn filters_with_counters_are_not_used() {
     for (kind, has_bloom) in [("counting-bloom", true), ("d-left", false)] {
@@ -87,7 +87,7 @@ fn a_damaged_filter_with_counters_is_a_problem() {
     }
 }
 
-/// Copies a store that an earlier version wrote, and opens the copy.
+/// Copies a kept store, and opens the copy.
 fn open_store(name: &str) -> (tempfile::TempDir, Store) {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/older").join(name);
@@ -95,7 +95,7 @@ fn open_store(name: &str) -> (tempfile::TempDir, Store) {
     // Git keeps no empty directory of a family.
     std::fs::create_dir_all(directory.path().join("keys")).expect("ours");
     let options = StoreOptions::default().background(false);
-    let store = Store::open(directory.path(), options).expect("a store of an earlier version");
+    let store = Store::open(directory.path(), options).expect("a store that is kept");
     (directory, store)
 }
 
@@ -128,50 +128,4 @@ fn a_log_with_replacing_records_is_replayed_and_salvaged() {
     let outcome = store::salvage(from, saved.path(), &options, &[], |_| {}).expect("sound");
     assert_eq!(outcome, store::SalvageOutcome::Whole);
     check(&Store::open(saved.path(), options).expect("sound"));
-}
-
-/// Families whose options have a filter that files no longer have: the store works without it.
-#[test]
-fn a_family_with_a_filter_with_counters_goes_on_without_it() {
-    for kind in ["counting-bloom", "d-left"] {
-        let (directory, store) = open_store(&format!("store-{kind}"));
-        let rows: Vec<Vec<u8>> = (0..110).map(|row| format!("row{row:04}").into_bytes()).collect();
-        let refusal = |store: &Store| store.stats().families[0].filter_refusal.clone();
-        let why = format!("files have no {kind} filters; the kinds are classic-bloom, ");
-        assert!(refusal(&store).expect("of an earlier version").starts_with(&why));
-        assert_eq!(values(&store, false), rows);
-        for row in &rows {
-            assert_eq!(store.get(&Get::row(row)).expect("readable").len(), 1);
-        }
-        assert!(store.get(&Get::row("row0050x")).expect("readable").is_empty());
-        let stats = store.stats();
-        assert!(stats.families[0].reads.filters_unreadable > 100, "{:?}", stats.families[0].reads);
-        assert_eq!(stats.filter_problems.len(), 2);
-        assert!(stats.filter_problems.iter().all(|problem| problem.what.contains(&why)));
-
-        // New files have no filter, and the manifest keeps the setting until the family is altered.
-        store.compact("f", CompactionKind::Major).expect("readable");
-        store.rebuild_filters("f").expect("readable");
-        assert_eq!(values(&store, false), rows);
-        assert_eq!(store.stats().filter_problems, []);
-        drop(store);
-        let options = StoreOptions::default().background(false);
-        let store = Store::open(directory.path(), options.clone()).expect("sound");
-        assert!(refusal(&store).is_some());
-        let old = store.family("f").expect("there");
-        let refused = store.alter_family("f", old.clone().versions(3)).expect_err("a filter");
-        assert!(refused.to_string().starts_with(&why), "{refused}");
-        assert!(store.create_family("g", old.clone()).is_err());
-        store.alter_family("f", old.filter(None).versions(3)).expect("without a filter");
-        assert_eq!((refusal(&store), values(&store, false)), (None, rows.clone()));
-
-        // A salvage copies the family.
-        let (directory, store) = open_store(&format!("store-{kind}"));
-        drop(store);
-        let saved = tempfile::tempdir().expect("a temporary directory");
-        let outcome =
-            store::salvage(directory.path(), saved.path(), &options, &[], |_| {}).expect("sound");
-        assert_eq!(outcome, store::SalvageOutcome::Whole);
-        assert_eq!(values(&Store::open(saved.path(), options).expect("sound"), false), rows);
-    }
 }

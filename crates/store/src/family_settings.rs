@@ -88,6 +88,11 @@ impl FamilyOptions {
             let name = self.compression.name();
             return Err(Error::invalid(format!("this build cannot compress with {name}")));
         }
+        self.check_values()
+    }
+
+    /// Checks the same for a build that has all codecs.
+    pub(crate) fn check_values(&self) -> Result<()> {
         if self.versions == 0 {
             return Err(Error::invalid("a family keeps at least one version of a column, not 0"));
         }
@@ -105,7 +110,7 @@ impl FamilyOptions {
     }
 
     /// Checks that files can have the row filter, whatever their number of rows.
-    pub(crate) fn check_filter(&self) -> Result<(), InvalidOptions> {
+    fn check_filter(&self) -> Result<(), InvalidOptions> {
         let Some((kind, sizing)) = self.filter else { return Ok(()) };
         FilterOptions { kind, sizing, seed: Seed::new(0) }.check()
     }

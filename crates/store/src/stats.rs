@@ -172,11 +172,6 @@ pub struct FamilyStats {
     /// The cells stay in memory and in the log. The other families are flushed; writes to this one
     /// return [`Error::FlushFailed`](crate::Error::FlushFailed) once its memstore is full.
     pub flush_failure: Option<Arc<str>>,
-    /// Why no file of the family can have the row filter that the options ask for.
-    ///
-    /// An earlier version stored the options. Files are written without a row filter until the family
-    /// is altered.
-    pub filter_refusal: Option<String>,
     /// Files that were written without a row filter since the store was opened, although the options
     /// ask for one: no filter of the requested size is possible for their rows, or for any.
     pub filters_omitted: u64,

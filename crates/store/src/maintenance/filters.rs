@@ -26,7 +26,7 @@ pub(crate) fn filter_of_new(
     others: &[Arc<StoreFile>],
     rows: impl FnOnce() -> Result<u64>,
 ) -> Result<Option<(FilterKind, Sizing)>> {
-    let Some((kind, sizing)) = usable_filter(family) else { return Ok(None) };
+    let Some((kind, sizing)) = family.options.filter else { return Ok(None) };
     let Sizing::Bytes(budget) = sizing else {
         return Ok(Some((kind, sizing)));
     };
@@ -36,22 +36,9 @@ pub(crate) fn filter_of_new(
     Ok(bits.last().and_then(|bits| sized(kind, *bits)))
 }
 
-/// Returns the filter of a family's files, or `None` and notes it if no file can have it.
-///
-/// Older versions stored such settings.
-fn usable_filter(family: &Family) -> Option<(FilterKind, Sizing)> {
-    match family.options.check_filter() {
-        Ok(()) => family.options.filter,
-        Err(unusable) => {
-            family.failures.filter_omitted(&family.name, &unusable.to_string());
-            None
-        }
-    }
-}
-
 /// Returns the filter for a file that leaves the store. Such a file has no share of a budget.
 pub(crate) fn filter_of_leaving(family: &Family) -> Option<(FilterKind, Sizing)> {
-    usable_filter(family).filter(|(_, sizing)| !matches!(sizing, Sizing::Bytes(_)))
+    family.options.filter.filter(|(_, sizing)| !matches!(sizing, Sizing::Bytes(_)))
 }
 
 /// Returns the number of rows of a file as its filters count them, otherwise its number of cells.
@@ -99,7 +86,7 @@ impl Maintenance {
         let version = Arc::clone(catalog.version().known_family(family.as_bytes())?);
         let family = &version.family;
         let files: Vec<_> = version.files.by_sequence().cloned().collect();
-        let filters: Vec<_> = match usable_filter(family) {
+        let filters: Vec<_> = match family.options.filter {
             Some((kind, Sizing::Bytes(budget))) => {
                 let counts: Vec<u64> = files.iter().map(|file| row_count(file)).collect();
                 let bits = allocate_bits(&counts, bits_for_filters(budget), kind);

@@ -35,9 +35,6 @@ pub struct FamilyOptions {
     /// Whether the cache prefers this family's blocks.
     pub in_memory: bool,
     /// The row filter in each file, and its size.
-    ///
-    /// A store that an earlier version made can have a filter that files no longer have.
-    /// [`FamilyStats::filter_refusal`](crate::FamilyStats::filter_refusal) names it.
     pub filter: Option<(FilterKind, Sizing)>,
     /// Whether the family has a map of its rows in memory.
     pub family_map: MapMode,

@@ -46,7 +46,6 @@ impl WithStore<Stats> {
             memstore_bytes: family.memstore_bytes,
             memstore_cells: family.memstore_cells,
             reads: Counters::from(&family.reads),
-            filter_refusal: family.filter_refusal,
         });
         let problems = stats.filter_problems.into_iter().map(|problem| ProblemReport {
             family: problem.family,
@@ -106,9 +105,6 @@ struct FamilyReport {
     map: Option<MapReport>,
     /// The counters of reads since this process opened the store, except those of the recovery.
     reads: Counters,
-    /// Why no file of the family can have the row filter of its settings.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    filter_refusal: Option<String>,
 }
 
 /// The sizes of a family map.
@@ -196,11 +192,6 @@ impl Report for StatsReport {
             self.write_maps(out)?;
         }
         writeln!(out, "\nsequence id {}", show_count(self.sequence_id))?;
-        for FamilyReport { family, filter_refusal, .. } in &self.families {
-            if let Some(why) = filter_refusal {
-                writeln!(out, "{family}: files are written without a row filter: {why}")?;
-            }
-        }
         for ProblemReport { family, file, what } in &self.filter_problems {
             let what = as_line(what);
             writeln!(out, "unusable filter in {family}/{file}: {what}")?;

@@ -15,8 +15,7 @@
 //! |   1+8 | `filter sizing` | u8: 0 error rate, 1 bits per key, 2 bytes; f64 or u64 BE        |
 //! |     8 | `flushed`       | u64 BE a sequence id, if the flag is set; see [`list`](super::list) |
 //!
-//! Older versions also stored settings with which no file can be written. They are read as the nearest
-//! ones that can, except for a filter, without which the files are then written.
+//! A manifest with settings with which no file can be written is damaged.
 
 use std::io;
 use std::time::Duration;
@@ -24,7 +23,7 @@ use std::time::Duration;
 use byteorder::{BigEndian, ReadBytesExt, WriteBytesExt};
 use cells::KeepDeletedCells;
 use filter::{ErrorRate, FilterKind, Sizing};
-use sstable::{BloomType, Compression, DataBlockEncoding, SequenceId, WriterOptions};
+use sstable::{BloomType, Compression, DataBlockEncoding, SequenceId};
 
 use super::bytes::{Invalid, read_flag, read_short_bytes, write_short_bytes};
 use crate::error::Result;
@@ -64,7 +63,6 @@ pub(super) fn write(
     out.write_u32::<BigEndian>(options.block_size)?;
     out.write_u16::<BigEndian>(options.data_block_encoding.id())?;
     out.write_u32::<BigEndian>(options.compression.code())?;
-    // The default adds no bit, so that older versions read the manifest.
     let map = match options.family_map {
         MapMode::Auto => 0,
         MapMode::Off => 2,
@@ -97,9 +95,7 @@ pub(super) fn read(bytes: &mut &[u8]) -> Result<StoredOptions, Invalid> {
         0 => BloomType::None,
         1 => BloomType::Row,
         2 => BloomType::RowCol,
-        3 if prefix == 0 => BloomType::None,
-        // No row is longer than that, so the prefixes are the same.
-        3 => BloomType::RowPrefixFixedLength(prefix.min(i16::MAX.cast_unsigned())),
+        3 => BloomType::RowPrefixFixedLength(prefix),
         _ => return Err(Invalid("an unknown Bloom type")),
     };
     let (versions, min_versions) = (bytes.read_u32::<BigEndian>()?, bytes.read_u32::<BigEndian>()?);
@@ -142,11 +138,11 @@ pub(super) fn read(bytes: &mut &[u8]) -> Result<StoredOptions, Invalid> {
     };
     let options = FamilyOptions {
         bloom_type,
-        versions: versions.max(1),
+        versions,
         min_versions,
         ttl: has_ttl.then_some(ttl),
         keep_deleted_cells,
-        block_size: block_size.min(WriterOptions::BLOCK_SIZE_MAX),
+        block_size,
         data_block_encoding: encoding.ok_or(Invalid("unknown data block encoding"))?,
         compression: compression.ok_or(Invalid("unknown compression codec"))?,
         in_memory,
@@ -154,6 +150,7 @@ pub(super) fn read(bytes: &mut &[u8]) -> Result<StoredOptions, Invalid> {
         family_map,
         key_value,
     };
+    options.check_values().map_err(|_| Invalid("settings with which no file can be written"))?;
     Ok((options, flushed))
 }
 
@@ -163,8 +160,7 @@ fn read_sizing(tag: u8, number: u64) -> Result<Sizing, Invalid> {
         0 => ErrorRate::new(float)
             .map(Sizing::ErrorRate)
             .map_err(|_| Invalid("filter error rate outside 0 to 1")),
-        // No filter has 0 bits per key, and none has a number that equals no number.
-        1 => Ok(Sizing::BitsPerKey(if float.is_finite() { float } else { 0.0 })),
+        1 => Ok(Sizing::BitsPerKey(float)),
         2 => Ok(Sizing::Bytes(number)),
         _ => Err(Invalid("an unknown filter sizing")),
     }

@@ -163,7 +163,6 @@ impl FamilyVersion {
             reads: self.family.reads.snapshot(),
             map: self.files.coverage().map(Coverage::stats),
             flush_failure: self.family.failures.flush_failure(),
-            filter_refusal: self.family.options.check_filter().err().map(|why| why.to_string()),
             filters_omitted: self.family.failures.filters_omitted(),
             filter_omission: self.family.failures.filter_omission(),
         }
