@@ -27,7 +27,7 @@ use sstable::{
 use store::{FamilyOptions, Put, Store, StoreOptions};
 use support::directory_cases::{DirectoryCase, Outcome, cases};
 use support::fixtures::read_cells;
-use support::root_directory::{self, RootCopy};
+use support::root_directory::{self, NOW, RootCopy};
 
 /// Returns the cells of batches that have all parts.
 fn cells_of(batches: &[RecordBatch]) -> Vec<Cell> {
@@ -319,11 +319,10 @@ fn truth(file: &str) -> Vec<Cell> {
 #[test]
 fn parquet_and_arrow_files_have_the_cells_of_a_snapshot() {
     let root = RootCopy::new();
-    let root = RootDirectory::open(Arc::new(LocalTree), &root.path()).expect("a root");
     for (snapshot, raw, file) in
         [("s4", true, "s4.raw.ndjson.gz"), ("s10", false, "s10.cells.ndjson.gz")]
     {
-        let table = root.snapshot(snapshot).expect("sound").table;
+        let table = root.snapshot(snapshot);
         let expected = truth(file);
         let scan = BatchScan::cells().raw(raw).rows_max(1000);
         let batches = scan.table(&table, &TableScan::default()).expect("sound").into_reader();
@@ -359,8 +358,7 @@ fn parquet_and_arrow_files_have_the_cells_of_a_snapshot() {
 #[test]
 fn a_row_range_of_a_table_reads_the_blocks_of_its_scan() {
     let root = RootCopy::new();
-    let root = RootDirectory::open(Arc::new(LocalTree), &root.path()).expect("a root");
-    let table = root.snapshot("s2").expect("sound").table;
+    let table = root.snapshot("s2");
     let blocks = |start: &str, stop: &str| {
         let mut cells = table.scan(&TableScan::default().start(start).stop(stop)).expect("sound");
         let mut expected = Vec::new();
@@ -380,8 +378,7 @@ fn a_row_range_of_a_table_reads_the_blocks_of_its_scan() {
 #[test]
 fn batches_say_what_a_scan_of_a_damaged_table_left_out() {
     let root = RootCopy::new();
-    let root = RootDirectory::open(Arc::new(LocalTree), &root.path()).expect("a root");
-    let table = root.snapshot("s2").expect("sound").table;
+    let table = root.snapshot("s2");
     let file = table.regions[0].families[0].files.first().expect("flushed before");
     let path = file.locate(&LocalTree).expect("there").path;
     let mut bytes = std::fs::read(&path).expect("there");
@@ -471,7 +468,7 @@ fn splits_from_bytes_have_the_batches_of_the_scan() {
         pivot.clone().times(true),
         pivot.all_rows(true).row_type(ValueType::String),
     ] {
-        let scan = scan.now(Timestamp::new(1_795_412_744_014));
+        let scan = scan.now(NOW);
         let whole = collect(scan.table(&table, &TableScan::default()).expect("sound"));
         let splits = scan.table_splits(&table, &TableScan::default(), Some(4000)).expect("sound");
         assert!(splits.splits.len() > 5 && splits.missing.is_empty());

@@ -7,20 +7,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use sstable::{BlockType, Cell, FileName, Limits, Result, verify};
+use support::cells::scan_all;
 use support::hudi::HudiFile;
 use support::say;
 use support::sound::{Sound, open};
 
 fn scanned(bytes: &[u8]) -> Result<Vec<Cell>> {
-    let reader = open(bytes.to_vec())?;
-    let mut scanner = reader.bulk_scanner();
-    scanner.seek_to_first()?;
-    let mut cells = Vec::new();
-    while let Some(cell) = scanner.cell() {
-        cells.push(cell.to_cell());
-        scanner.advance()?;
-    }
-    Ok(cells)
+    scan_all(&mut open(bytes.to_vec())?.bulk_scanner())
 }
 
 /// Returns which bytes are not of cells: headers, META blocks, indexes, file info and trailer.

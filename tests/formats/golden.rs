@@ -12,36 +12,34 @@ use sstable::{
     BlockCache, BlockKind, BlockSource, BloomType, Caching, Cell, Compression, FileName,
     FilterAnswer, FilterUse, KeyRef, Limits, ReadTrace, Reader, ReaderOptions, RowProbe,
 };
+use support::cells::scan_all;
 use support::fixtures::Fixture;
 use support::lookup::look_up_together;
 use support::{hex, say};
 
 use file::Golden;
 
-/// Returns the cells from the scanner's position to the end.
-fn rest(scanner: &mut sstable::Scanner) -> Vec<Cell> {
-    let mut cells = Vec::new();
-    while let Some(cell) = scanner.cell() {
-        cells.push(cell.to_cell());
-        scanner.advance().unwrap_or_else(|error| panic!("{error}"));
-    }
-    cells
-}
-
 #[test]
-fn every_file_is_read_cell_for_cell() {
+fn every_file_is_read_cell_for_cell_in_both_directions() {
     let (mut files, mut cells) = (0, 0);
     for golden in Golden::all() {
         for caching in [Caching::Use, Caching::Bypass] {
-            let options = ReaderOptions::default().cache(Arc::new(BlockCache::new(1 << 20)));
-            let reader = golden.open(options);
-            let mut scanner = reader.scanner(caching);
-            scanner.seek_to_first().unwrap();
-            let found = rest(&mut scanner);
+            let scanner = || {
+                let options = ReaderOptions::default().cache(Arc::new(BlockCache::new(1 << 20)));
+                golden.open(options).scanner(caching)
+            };
+            let found = scan_all(&mut scanner()).unwrap();
             assert_eq!(found.len(), golden.cells.len(), "{}", golden.name);
             for (number, (ours, theirs)) in found.iter().zip(&golden.cells).enumerate() {
                 assert_eq!(ours, theirs, "{} cell {number}", golden.name);
             }
+            let mut scanner = scanner();
+            scanner.seek_to_last().unwrap();
+            for expected in golden.cells.iter().rev() {
+                assert_eq!(scanner.cell(), Some(expected.as_ref()), "{}", golden.name);
+                scanner.retreat().unwrap();
+            }
+            assert_eq!(scanner.cell(), None, "{}", golden.name);
         }
         files += 1;
         cells += golden.cells.len();
@@ -269,23 +267,6 @@ fn seeks_end_at_the_first_cell_not_before_the_key() {
 }
 
 #[test]
-fn every_file_is_read_backwards() {
-    for golden in Golden::all() {
-        let cache = Arc::new(BlockCache::new(1 << 20));
-        let reader = golden.open(ReaderOptions::default().cache(cache));
-        for caching in [Caching::Use, Caching::Bypass] {
-            let mut scanner = reader.scanner(caching);
-            scanner.seek_to_last().unwrap();
-            for expected in golden.cells.iter().rev() {
-                assert_eq!(scanner.cell(), Some(expected.as_ref()), "{}", golden.name);
-                scanner.retreat().unwrap();
-            }
-            assert_eq!(scanner.cell(), None, "{}", golden.name);
-        }
-    }
-}
-
-#[test]
 fn seeks_before_a_key_end_on_the_cell_before_it() {
     for golden in Golden::all() {
         let reader =
@@ -366,14 +347,12 @@ fn blocks_are_counted_by_source() {
         [(BlockSource::File, BlockSource::Cache), (BlockSource::Cache, BlockSource::File)]
     {
         let mut scanner = reader.scanner(Caching::Use);
-        scanner.seek_to_first().unwrap();
-        rest(&mut scanner);
+        scan_all(&mut scanner).unwrap();
         assert_eq!(scanner.trace().blocks(BlockKind::Data, source), data_blocks);
         assert_eq!(scanner.trace().blocks(BlockKind::Data, other), 0);
     }
     let mut scanner = reader.scanner(Caching::Bypass);
-    scanner.seek_to_first().unwrap();
-    rest(&mut scanner);
+    scan_all(&mut scanner).unwrap();
     assert_eq!(scanner.trace().blocks(BlockKind::Data, BlockSource::File), data_blocks);
 
     let row = reader.first_row().unwrap().to_vec();

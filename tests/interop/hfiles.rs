@@ -21,7 +21,7 @@ use sstable::{
     rebuild_filter, verify,
 };
 use support::Random;
-use support::cells::{Shape, cells};
+use support::cells::{Shape, cells, scan_all};
 use support::fixtures::Fixture;
 use support::{judge, say, spec};
 
@@ -300,24 +300,14 @@ fn unlike(fixture: &Fixture) -> Vec<String> {
     };
     let mut faults: Vec<_> =
         checked.problems.iter().map(|problem| fault(problem.to_string())).collect();
-    match read_all(source, name) {
+    let found = Reader::open(source, name, ReaderOptions::default())
+        .and_then(|reader| scan_all(&mut reader.scanner(Caching::Bypass)));
+    match found {
         Ok(found) if found == fixture.cells() => {}
         Ok(_) => faults.push(fault("other cells".to_owned())),
         Err(error) => faults.push(fault(error.to_string())),
     }
     faults
-}
-
-fn read_all(source: Arc<Bytes>, name: FileName) -> sstable::Result<Vec<Cell>> {
-    let reader = Reader::open(source, name, ReaderOptions::default())?;
-    let mut scanner = reader.scanner(Caching::Bypass);
-    scanner.seek_to_first()?;
-    let mut found = Vec::new();
-    while let Some(cell) = scanner.cell() {
-        found.push(cell.to_cell());
-        scanner.advance()?;
-    }
-    Ok(found)
 }
 
 /// Every combination of encoding, Bloom type, checksum, tags and sequence ids; sizes and hashes are

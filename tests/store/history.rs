@@ -194,17 +194,29 @@ fn shown(cell: &CellRef<'_>) -> String {
 fn batch(cells: &[Known]) -> WriteBatch {
     let mut batch = WriteBatch::new();
     for Known { row, qualifier, time, cell_type, value, .. } in cells {
-        let time = Timestamp::new(*time);
-        let delete = Delete::row(row);
-        match cell_type {
-            CellType::Put => batch.put(Put::new(row).column_at("f", qualifier, time, value)),
-            CellType::Delete => batch.delete(delete.version("f", qualifier, time)),
-            CellType::DeleteColumn => batch.delete(delete.column_at("f", qualifier, time)),
-            CellType::DeleteFamily => batch.delete(delete.family_at("f", time)),
-            CellType::DeleteFamilyVersion => batch.delete(delete.family_version("f", time)),
-        }
+        let (row, column) = (row.as_bytes(), qualifier.as_bytes());
+        add_cell(&mut batch, row, column, Timestamp::new(*time), *cell_type, value);
     }
     batch
+}
+
+/// Adds a cell of any type of family `f` to a batch.
+pub(crate) fn add_cell(
+    batch: &mut WriteBatch,
+    row: &[u8],
+    column: &[u8],
+    time: Timestamp,
+    cell_type: CellType,
+    value: &str,
+) {
+    let delete = Delete::row(row);
+    match cell_type {
+        CellType::Put => batch.put(Put::new(row).column_at("f", column, time, value)),
+        CellType::Delete => batch.delete(delete.version("f", column, time)),
+        CellType::DeleteColumn => batch.delete(delete.column_at("f", column, time)),
+        CellType::DeleteFamily => batch.delete(delete.family_at("f", time)),
+        CellType::DeleteFamilyVersion => batch.delete(delete.family_version("f", time)),
+    }
 }
 
 fn write_file(files: &Disk, path: &Path, cells: &[Known]) {
@@ -220,15 +232,13 @@ fn write_file(files: &Disk, path: &Path, cells: &[Known]) {
     files.create(path).unwrap().write_all(&bytes).unwrap();
 }
 
+/// Mostly puts.
+pub(crate) fn cell_type() -> impl Strategy<Value = CellType> {
+    prop_oneof![5 => Just(CellType::Put), 5 => select(&CellType::ALL)]
+}
+
 fn cells() -> impl Strategy<Value = Vec<(String, String, i64, CellType)>> {
-    let cell_type = prop_oneof![
-        6 => Just(CellType::Put),
-        1 => Just(CellType::Delete),
-        1 => Just(CellType::DeleteColumn),
-        1 => Just(CellType::DeleteFamily),
-        1 => Just(CellType::DeleteFamilyVersion),
-    ];
-    let cell = (select(&ROWS[..4]), select(&["p", "q"][..]), 990..1003_i64, cell_type);
+    let cell = (select(&ROWS[..4]), select(&["p", "q"][..]), 990..1003_i64, cell_type());
     let cell = cell.prop_map(|(row, column, time, it)| (row.into(), column.into(), time, it));
     prop::collection::vec(cell, 1..6)
 }

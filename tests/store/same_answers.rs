@@ -14,9 +14,9 @@ use proptest::sample::select;
 use sstable::{Cell, CellRef, CellType, SequenceId, WriterOptions};
 use store::vfs::Vfs;
 use store::{
-    Append, CheckAndMutate, CompactionKind, CompareOperator, Delete, Durability, Get,
-    ImportOptions, Increment, Put, SalvageOutcome, Scan, Snapshot, Store, StoreOptions, Timestamp,
-    WriteBatch, salvage,
+    Append, CheckAndMutate, CompactionKind, CompareOperator, Durability, Get, ImportOptions,
+    Increment, Put, SalvageOutcome, Scan, Snapshot, Store, StoreOptions, Timestamp, WriteBatch,
+    salvage,
 };
 use support::cells::{PUT, hfile};
 use support::disk::Disk;
@@ -24,6 +24,8 @@ use support::test_store::TestClock;
 
 use layout::{Family, Layout, layout};
 use question::{Question, question};
+
+use crate::history::{add_cell, cell_type};
 
 /// Rows that are prefixes of one another, also with the least or the greatest byte at the end, and longer
 /// than the 15 and 16 bytes that are compared first.
@@ -297,14 +299,8 @@ fn open(files: &Disk, place: &Path, options: &StoreOptions, clock: &TestClock) -
 fn batch(cells: &[Written], value: &str) -> WriteBatch {
     let mut batch = WriteBatch::new();
     for (row, column, time, cell_type) in cells {
-        let (time, delete) = (time.map_or(Timestamp::LATEST, Timestamp::new), Delete::row(row));
-        match cell_type {
-            CellType::Put => batch.put(Put::new(row).column_at("f", column, time, value)),
-            CellType::Delete => batch.delete(delete.version("f", column, time)),
-            CellType::DeleteColumn => batch.delete(delete.column_at("f", column, time)),
-            CellType::DeleteFamily => batch.delete(delete.family_at("f", time)),
-            CellType::DeleteFamilyVersion => batch.delete(delete.family_version("f", time)),
-        }
+        let time = time.map_or(Timestamp::LATEST, Timestamp::new);
+        add_cell(&mut batch, row, column.as_bytes(), time, *cell_type, value);
     }
     batch
 }
@@ -331,15 +327,8 @@ fn check(plain: &Subject, other: &Subject, question: &Question, family: Family) 
 }
 
 fn written(columns: Vec<&'static str>) -> impl Strategy<Value = Vec<Written>> {
-    let cell_type = prop_oneof![
-        6 => Just(CellType::Put),
-        1 => Just(CellType::Delete),
-        1 => Just(CellType::DeleteColumn),
-        1 => Just(CellType::DeleteFamily),
-        1 => Just(CellType::DeleteFamilyVersion),
-    ];
     let time = prop::option::of(NOW - 8..NOW + 8);
-    vec((select(&ROWS[..]), select(columns), time, cell_type), 1..6)
+    vec((select(&ROWS[..]), select(columns), time, cell_type()), 1..6)
 }
 
 fn step() -> impl Strategy<Value = Step> {

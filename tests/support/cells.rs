@@ -4,8 +4,8 @@ use std::path::Path;
 
 use crate::Random;
 use sstable::{
-    Caching, Cell, CellRef, CellType, FileName, Reader, ReaderOptions, SequenceId, Timestamp,
-    Writer, WriterOptions,
+    Caching, Cell, CellRef, CellType, FileName, Reader, ReaderOptions, Scanner, SequenceId,
+    Timestamp, Writer, WriterOptions,
 };
 
 /// A put of the column `f:q`, as in a bulk-load file; tests override fields of it.
@@ -53,14 +53,22 @@ pub fn put_line(row: &str, qualifier: &str, time: u64, value: &str) -> String {
 ///
 /// If it is damaged.
 pub fn read_all(reader: &Reader) -> Vec<Cell> {
-    let mut scanner = reader.scanner(Caching::Bypass);
-    scanner.seek_to_first().expect("a sound file");
+    scan_all(&mut reader.scanner(Caching::Bypass)).expect("a sound file")
+}
+
+/// Returns all cells that a scanner reads, from the first one.
+///
+/// # Errors
+///
+/// If the file is damaged.
+pub fn scan_all(scanner: &mut Scanner) -> sstable::Result<Vec<Cell>> {
+    scanner.seek_to_first()?;
     let mut cells = Vec::new();
     while let Some(cell) = scanner.cell() {
         cells.push(cell.to_cell());
-        scanner.advance().expect("a sound file");
+        scanner.advance()?;
     }
-    cells
+    Ok(cells)
 }
 
 /// Returns all cells of a file that HBase can load: it gives them an age of its own.

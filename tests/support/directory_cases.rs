@@ -7,7 +7,7 @@
 
 use std::path::Path;
 
-use crate::root_directory::{RootCopy, data, reports};
+use crate::root_directory::{NOW, RootCopy, data, reports};
 
 mod descriptions;
 mod files;
@@ -124,7 +124,7 @@ impl DirectoryCase {
     /// Returns the time at which HBase returned the cells, in milliseconds since 1970.
     pub const fn now(&self) -> i64 {
         match self.place.base {
-            Base::Snapshots => 1_795_412_744_014,
+            Base::Snapshots => NOW.get(),
             Base::Walt | Base::RecoveredHFiles => 1_795_625_000_000,
         }
     }

@@ -21,6 +21,7 @@ use sstable::{
     ReadTrace, Result, RowProbe, WriterOptions,
 };
 
+use crate::cells::scan_all;
 use crate::directory_parts;
 use crate::foreign;
 use crate::mutants::{set_trailer, shift_offsets};
@@ -225,12 +226,7 @@ fn read_all(bytes: Bytes) -> Result<()> {
         reader.blocks().meta(&name, &mut ReadTrace::default())?;
     }
     let mut scanner = reader.scanner(Caching::Use);
-    scanner.seek_to_first()?;
-    let mut cells = Vec::new();
-    while let Some(cell) = scanner.cell() {
-        cells.push(cell.to_cell());
-        scanner.advance()?;
-    }
+    let cells = scan_all(&mut scanner)?;
     scanner.seek_to_last()?;
     for cell in cells.iter().rev() {
         assert_eq!(

@@ -5,9 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use flate2::read::GzDecoder;
-use hbase_files::{LocalTree, RootDirectory, Table};
+use hbase_files::{LocalTree, RootDirectory, Table, TableScan};
 use serde_json::Value;
+use sstable::{Cell, Timestamp};
 use tempfile::TempDir;
+
+/// The time at which all cells of the root directory of `tests/data/snapshots` are unexpired.
+pub const NOW: Timestamp = Timestamp::new(1_795_412_744_014);
 
 /// A copy of a root directory that HBase wrote, which a test may change.
 #[derive(Debug)]
@@ -124,6 +128,23 @@ impl Default for RootCopy {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// Returns the scan of all cells at [`NOW`].
+pub fn scan() -> TableScan {
+    TableScan::default().now(NOW)
+}
+
+/// Returns the cells of a scan before its first error, and the error.
+pub fn until_error(table: &Table, scan: &TableScan) -> (Vec<Cell>, Option<String>) {
+    let mut cells = Vec::new();
+    let outcome = table.scan(scan).and_then(|mut scanned| {
+        scanned.try_for_each(|cell| {
+            cells.push(cell?);
+            Ok(())
+        })
+    });
+    (cells, outcome.err().map(|error| error.to_string()))
 }
 
 /// Unpacks a `.tar.gz` into a directory.

@@ -88,11 +88,6 @@ impl FamilyOptions {
             let name = self.compression.name();
             return Err(Error::invalid(format!("this build cannot compress with {name}")));
         }
-        self.check_values()
-    }
-
-    /// Checks the same for a build that has all codecs.
-    pub(crate) fn check_values(&self) -> Result<()> {
         if self.versions == 0 {
             return Err(Error::invalid("a family keeps at least one version of a column, not 0"));
         }

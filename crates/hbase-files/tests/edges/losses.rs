@@ -7,6 +7,7 @@ use std::path::Path;
 use hbase_files::verify::TableDamage;
 use hbase_files::{MissingCells, SplitCells, SplitPlan, Table, TableScan};
 use sstable::{BlockType, Cell, Limits, Reader, ReaderOptions, RowsBetween};
+use support::root_directory::until_error;
 
 use super::kinds::{Kinds, REGIONS, all, region_of, row};
 use super::made::hfile;
@@ -28,22 +29,6 @@ struct Damaged<'k> {
 fn row_of(cell: &Cell) -> FamilyRow {
     let family = if cell.as_ref().family == b"f" { "f" } else { "m" };
     (region_of(cell.row()), String::from_utf8_lossy(cell.row()).into_owned(), family)
-}
-
-/// Returns the cells until the first error, and the error.
-fn until_error(table: &Table, scan: &TableScan) -> (Vec<Cell>, Option<String>) {
-    let mut cells = Vec::new();
-    let scanned = match table.scan(scan) {
-        Ok(scanned) => scanned,
-        Err(error) => return (cells, Some(error.to_string())),
-    };
-    for cell in scanned {
-        match cell {
-            Ok(cell) => cells.push(cell),
-            Err(error) => return (cells, Some(error.to_string())),
-        }
-    }
-    (cells, None)
 }
 
 /// Returns all cells of a scan without damage.

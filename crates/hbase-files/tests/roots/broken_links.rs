@@ -8,13 +8,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hbase_files::{LocalTree, RootDirectory, Table, TableScan};
-use sstable::{Cell, Limits, Timestamp};
-use support::root_directory::RootCopy;
+use sstable::{Cell, Limits};
+use support::root_directory::{self, RootCopy};
 
 const REGION: &str = "77a347dcd3a699aadaaa702b08393620";
 
 fn scan() -> TableScan {
-    TableScan::default().now(Timestamp::new(1_795_412_744_014)).raw(true)
+    root_directory::scan().raw(true)
 }
 
 fn cells(table: &Table) -> hbase_files::Result<Vec<Cell>> {

@@ -4,7 +4,7 @@ use hbase_files::{MobValues, TableCells, TableScan};
 use serde_json::Value;
 use sstable::{Cell, Timestamp, ndjson};
 use support::gunzip;
-use support::root_directory::{RootCopy, data, manifest};
+use support::root_directory::{RootCopy, data, manifest, scan};
 
 /// Returns the lines of a file of cells that HBase returned.
 fn truth(file: &Value) -> Vec<String> {
@@ -31,11 +31,6 @@ fn check(what: &str, cells: TableCells, expected: &[String]) {
         panic!("{what}, cell {at}:\n{}\nexpected:\n{}", found[at], expected[at]);
     }
     assert_eq!(found.len(), expected.len(), "{what}");
-}
-
-/// The time at which all cells of the fixture are unexpired.
-fn scan() -> TableScan {
-    TableScan::default().now(Timestamp::new(1_795_412_744_014))
 }
 
 #[test]

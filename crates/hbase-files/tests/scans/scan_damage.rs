@@ -4,27 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 
 use hbase_files::{Error, LocalTree, MissingCells, StoreFile, StoreFileName, Table, TableScan};
-use sstable::{Cell, Timestamp};
-use support::root_directory::RootCopy;
+use sstable::Cell;
+use support::root_directory::{self, RootCopy, until_error};
 
 fn scan() -> TableScan {
-    TableScan::default().now(Timestamp::new(1_795_412_744_014)).raw(true)
-}
-
-/// Returns the cells before the first error, and the error.
-fn until_error(table: &Table, scan: &TableScan) -> (Vec<Cell>, Option<String>) {
-    let mut cells = Vec::new();
-    let scanned = match table.scan(scan) {
-        Ok(scanned) => scanned,
-        Err(error) => return (cells, Some(error.to_string())),
-    };
-    for cell in scanned {
-        match cell {
-            Ok(cell) => cells.push(cell),
-            Err(error) => return (cells, Some(error.to_string())),
-        }
-    }
-    (cells, None)
+    root_directory::scan().raw(true)
 }
 
 /// Returns the cells of what is left, and what is missing.

@@ -11,18 +11,13 @@ use hbase_files::{
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
-use sstable::{Cell, FileName, ReaderOptions, Timestamp, prefix_end};
-use support::root_directory::{RootCopy, manifest};
+use sstable::{Cell, FileName, ReaderOptions, prefix_end};
+use support::root_directory::{RootCopy, manifest, scan};
 
 const TARGETS: [Option<u64>; 5] = [None, Some(1), Some(1500), Some(6000), Some(u64::MAX)];
 
 fn tree() -> Arc<dyn FileTree> {
     Arc::new(LocalTree)
-}
-
-/// The time at which all cells of the fixture are unexpired.
-fn scan() -> TableScan {
-    TableScan::default().now(Timestamp::new(1_795_412_744_014))
 }
 
 /// Returns a split as another process has it.

@@ -296,6 +296,8 @@ mod tests {
         files.unlink(&old).unwrap();
         files.create_directory(&place.join("g")).unwrap();
         files.create_directory(&place.join("wal")).unwrap();
+        files.create_directory(&place.join("wal/a/b")).unwrap();
+        files.remove_directory(&place.join("wal/a/b")).unwrap();
         files.remove_directory(&place.join("g")).unwrap();
         files.sync_directory(&place).unwrap();
         let mut in_root = files.list(&place).unwrap();

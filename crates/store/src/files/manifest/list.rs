@@ -379,7 +379,7 @@ mod tests {
             ..file.clone()
         };
         let rate = ErrorRate::new(0.01).unwrap();
-        let kinds = FilterKind::ALL.iter().copied();
+        let kinds = FilterKind::IN_FILES.iter().copied();
         let sizings = [Sizing::ErrorRate(rate), Sizing::BitsPerKey(9.5), Sizing::Bytes(4096)];
         let filters = kinds.flat_map(|kind| sizings.map(|sizing| Some((kind, sizing))));
         let plain = FamilyOptions::default();

@@ -23,7 +23,7 @@ use std::time::Duration;
 use byteorder::{BigEndian, ReadBytesExt, WriteBytesExt};
 use cells::KeepDeletedCells;
 use filter::{ErrorRate, FilterKind, Sizing};
-use sstable::{BloomType, Compression, DataBlockEncoding, SequenceId};
+use sstable::{BloomType, Compression, DataBlockEncoding, SequenceId, WriterOptions};
 
 use super::bytes::{Invalid, read_flag, read_short_bytes, write_short_bytes};
 use crate::error::Result;
@@ -95,7 +95,9 @@ pub(super) fn read(bytes: &mut &[u8]) -> Result<StoredOptions, Invalid> {
         0 => BloomType::None,
         1 => BloomType::Row,
         2 => BloomType::RowCol,
-        3 => BloomType::RowPrefixFixedLength(prefix),
+        3 if (1..=i16::MAX.cast_unsigned()).contains(&prefix) => {
+            BloomType::RowPrefixFixedLength(prefix)
+        }
         _ => return Err(Invalid("an unknown Bloom type")),
     };
     let (versions, min_versions) = (bytes.read_u32::<BigEndian>()?, bytes.read_u32::<BigEndian>()?);
@@ -126,6 +128,7 @@ pub(super) fn read(bytes: &mut &[u8]) -> Result<StoredOptions, Invalid> {
         None
     } else {
         let kind = str::from_utf8(&name).ok().and_then(|name| name.parse::<FilterKind>().ok());
+        let kind = kind.filter(|kind| FilterKind::IN_FILES.contains(kind));
         let kind = kind.ok_or(Invalid("unknown filter kind"))?;
         Some((kind, read_sizing(tag, number)?))
     };
@@ -136,6 +139,9 @@ pub(super) fn read(bytes: &mut &[u8]) -> Result<StoredOptions, Invalid> {
         sequence::check(flushed).map_err(Invalid)?;
         Some(flushed)
     };
+    if versions == 0 || block_size > WriterOptions::BLOCK_SIZE_MAX {
+        return Err(Invalid("a family without versions, or with blocks that are too large"));
+    }
     let options = FamilyOptions {
         bloom_type,
         versions,
@@ -150,7 +156,6 @@ pub(super) fn read(bytes: &mut &[u8]) -> Result<StoredOptions, Invalid> {
         family_map,
         key_value,
     };
-    options.check_values().map_err(|_| Invalid("settings with which no file can be written"))?;
     Ok((options, flushed))
 }
 
@@ -160,7 +165,7 @@ fn read_sizing(tag: u8, number: u64) -> Result<Sizing, Invalid> {
         0 => ErrorRate::new(float)
             .map(Sizing::ErrorRate)
             .map_err(|_| Invalid("filter error rate outside 0 to 1")),
-        1 => Ok(Sizing::BitsPerKey(float)),
+        1 if float.is_finite() => Ok(Sizing::BitsPerKey(float)),
         2 => Ok(Sizing::Bytes(number)),
         _ => Err(Invalid("an unknown filter sizing")),
     }

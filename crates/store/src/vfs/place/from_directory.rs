@@ -75,15 +75,18 @@ impl<'a> Place<'a> {
         Ok(rustix::fs::unlinkat(self.directory(), self.path, AtFlags::REMOVEDIR)?)
     }
 
-    /// Creates a directory; in an open directory, its parent must be there.
+    /// Creates a directory and its parents; one that is there is not an error.
     pub(in crate::vfs) fn create_directory(&self) -> io::Result<()> {
-        if self.directory.is_none() {
-            return fs::create_dir_all(self.path);
+        let Some(directory) = self.directory else { return fs::create_dir_all(self.path) };
+        let mut parents: Vec<&Path> = self.path.ancestors().collect();
+        parents.pop(); // The open directory.
+        for path in parents.into_iter().rev() {
+            match rustix::fs::mkdirat(directory, path, Mode::from_raw_mode(0o777)) {
+                Err(Errno::EXIST) if kind_at(directory.as_fd(), path)? == EntryKind::Directory => {}
+                made => made?,
+            }
         }
-        match rustix::fs::mkdirat(self.directory(), self.path, Mode::from_raw_mode(0o777)) {
-            Err(Errno::EXIST) if self.kind()? == EntryKind::Directory => Ok(()),
-            made => Ok(made?),
-        }
+        Ok(())
     }
 
     /// Returns the entries of the directory whose names are UTF-8.
