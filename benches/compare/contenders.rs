@@ -35,19 +35,26 @@ fn with_filters() -> Vec<Contender> {
 
 #[cfg(feature = "store-peers")]
 fn with_filters() -> Vec<Contender> {
-    let mut all =
-        vec![Contender { name: "fjall, Bloom", open: engines::fjall::open, ..OURS_BLOOM }];
-    #[cfg(feature = "peers")]
-    for (name, filter, is_clock) in [
+    let fjall = Contender { name: "fjall, Bloom", open: engines::fjall::open, ..OURS_BLOOM };
+    [vec![fjall], rocksdb()].concat()
+}
+
+#[cfg(all(feature = "store-peers", not(feature = "peers")))]
+const fn rocksdb() -> Vec<Contender> {
+    Vec::new()
+}
+
+#[cfg(feature = "peers")]
+fn rocksdb() -> Vec<Contender> {
+    let open = engines::rocksdb::open;
+    [
         ("RocksDB, Bloom, LRU", FilterChoice::Bloom, false),
         ("RocksDB, Bloom, HyperClock", FilterChoice::Bloom, true),
         ("RocksDB, ribbon, LRU", FilterChoice::Ribbon, false),
         ("RocksDB, ribbon, HyperClock", FilterChoice::Ribbon, true),
-    ] {
-        let open = engines::rocksdb::open;
-        all.push(Contender { name, open, filter, is_clock, ..OURS_BLOOM });
-    }
-    all
+    ]
+    .map(|(name, filter, is_clock)| Contender { name, open, filter, is_clock, ..OURS_BLOOM })
+    .to_vec()
 }
 
 /// Returns ours with a family map and, with the same files, without.
