@@ -51,7 +51,8 @@ impl Comparison<'_> {
         let Plan { rows, more_rows, .. } = *self.plan;
         self.unmerged_and_merged(rows)?;
         if self.wants(Shape::Levelled) {
-            let all = [contenders::with_equal_bits(), contenders::without_filters()].concat();
+            let all =
+                [contenders::with_equal_bits(), contenders::without_unmerged_files()].concat();
             let stores = self.load("levelled", all, Shape::Levelled, rows, PARTS)?;
             self.reads(&stores, "levelled, read")?;
             stores.remove()?;

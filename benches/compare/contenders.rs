@@ -1,5 +1,7 @@
 //! The contenders: which engines take part, with which settings.
 
+#[cfg(feature = "store-peers")]
+use crate::engine::Open;
 use crate::engine::{Contender, FilterChoice};
 use crate::engines;
 
@@ -35,19 +37,28 @@ fn with_filters() -> Vec<Contender> {
 
 #[cfg(feature = "store-peers")]
 fn with_filters() -> Vec<Contender> {
-    let mut all =
-        vec![Contender { name: "fjall, Bloom", open: engines::fjall::open, ..OURS_BLOOM }];
-    #[cfg(feature = "peers")]
-    for (name, filter, is_clock) in [
+    let fjall = Contender { name: "fjall, Bloom", open: engines::fjall::open, ..OURS_BLOOM };
+    let open = engines::coordinode::open;
+    let coordinode = Contender { name: "coordinode, Bloom", open, ..OURS_BLOOM };
+    [vec![fjall, coordinode], rocksdb()].concat()
+}
+
+#[cfg(all(feature = "store-peers", not(feature = "peers")))]
+const fn rocksdb() -> Vec<Contender> {
+    Vec::new()
+}
+
+#[cfg(feature = "peers")]
+fn rocksdb() -> Vec<Contender> {
+    let open = engines::rocksdb::open;
+    [
         ("RocksDB, Bloom, LRU", FilterChoice::Bloom, false),
         ("RocksDB, Bloom, HyperClock", FilterChoice::Bloom, true),
         ("RocksDB, ribbon, LRU", FilterChoice::Ribbon, false),
         ("RocksDB, ribbon, HyperClock", FilterChoice::Ribbon, true),
-    ] {
-        let open = engines::rocksdb::open;
-        all.push(Contender { name, open, filter, is_clock, ..OURS_BLOOM });
-    }
-    all
+    ]
+    .map(|(name, filter, is_clock)| Contender { name, open, filter, is_clock, ..OURS_BLOOM })
+    .to_vec()
 }
 
 /// Returns ours with a family map and, with the same files, without.
@@ -55,10 +66,16 @@ pub(crate) fn ours_at_ten_bits() -> Vec<Contender> {
     vec![OURS_DEFAULT, OURS_BLOOM]
 }
 
-/// Returns the engines that have neither filters nor several files.
-pub(crate) fn without_filters() -> Vec<Contender> {
+/// Returns the engines that have no files that they would not merge: two B-trees and `SurrealKV`.
+pub(crate) fn without_unmerged_files() -> Vec<Contender> {
     #[cfg(not(feature = "store-peers"))]
     return Vec::new();
     #[cfg(feature = "store-peers")]
-    vec![Contender { name: "redb", open: engines::redb::open, ..OURS_BLOOM }]
+    [
+        ("redb", engines::redb::open as Open),
+        ("LMDB", engines::lmdb::open),
+        ("SurrealKV, Bloom", engines::surrealkv::open),
+    ]
+    .map(|(name, open)| Contender { name, open, ..OURS_BLOOM })
+    .to_vec()
 }

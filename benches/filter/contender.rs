@@ -1,10 +1,8 @@
-//! A filter under test: how it is built and asked, and the measured times.
+//! A filter under test: how it is built and asked.
 
-use std::cell::RefCell;
 use std::fmt;
 use std::hint::black_box;
 use std::rc::Rc;
-use std::time::Instant;
 
 use filter::{Insert, KeyHash, Membership};
 
@@ -21,11 +19,6 @@ impl Keys {
         let bytes: Vec<_> = indexes.map(|index| workload::key(1, index)).collect();
         let hashes = bytes.iter().map(|key| KeyHash::new(SEED, key)).collect();
         Self { bytes, hashes }
-    }
-
-    /// Returns the nanoseconds per key since `start`.
-    pub(super) fn ns_each_since(&self, start: Instant) -> f64 {
-        start.elapsed().as_nanos() as f64 / self.bytes.len() as f64
     }
 }
 
@@ -50,25 +43,14 @@ impl fmt::Display for Input {
     }
 }
 
-/// How a filter is built from its members, and the time of each build.
-pub(super) struct Build {
-    make: Box<dyn Fn(&Keys)>,
-    ns: RefCell<Vec<f64>>,
-}
+/// How a filter is built from its members.
+pub(super) struct Build(Box<dyn Fn(&Keys)>);
 
 impl Build {
     /// Builds a filter, and keeps the function that builds it again.
     pub(super) fn new<F>(members: &Keys, make: impl Fn(&Keys) -> F + 'static) -> (F, Rc<Self>) {
         let filter = make(members);
-        let make = move |members: &Keys| drop(black_box(make(members)));
-        (filter, Rc::new(Self { make: Box::new(make), ns: RefCell::default() }))
-    }
-
-    /// Builds the filter again and drops it. The time includes both.
-    fn time(&self, members: &Keys) {
-        let start = Instant::now();
-        (self.make)(members);
-        self.ns.borrow_mut().push(members.ns_each_since(start));
+        (filter, Rc::new(Self(Box::new(move |members| drop(black_box(make(members)))))))
     }
 }
 
@@ -80,9 +62,6 @@ pub(super) struct Contender {
     /// Shared by all inputs of one filter.
     build: Rc<Build>,
     ask: Box<dyn Fn(&Keys) -> usize>,
-    pub(super) hit_ns: Vec<f64>,
-    pub(super) miss_ns: Vec<f64>,
-    pub(super) error_rate: f64,
 }
 
 impl Contender {
@@ -93,16 +72,7 @@ impl Contender {
         build: Rc<Build>,
         ask: impl Fn(&Keys) -> usize + 'static,
     ) -> Self {
-        Self {
-            name: name.into(),
-            input,
-            bits_per_key,
-            build,
-            ask: Box::new(ask),
-            hit_ns: Vec::new(),
-            miss_ns: Vec::new(),
-            error_rate: 0.0,
-        }
+        Self { name: name.into(), input, bits_per_key, build, ask: Box::new(ask) }
     }
 
     /// Returns one of our filters with every way of asking.
@@ -150,29 +120,14 @@ impl Contender {
         )
     }
 
-    /// Asks the keys of every pass. Returns how many keys the filter reported as "maybe", and the
-    /// nanoseconds per key of each pass.
-    pub(super) fn time(&self, passes: &[Keys]) -> (usize, Vec<f64>) {
-        let mut maybe_count = 0;
-        let times = passes.iter().map(|keys| {
-            let start = Instant::now();
-            maybe_count += (self.ask)(black_box(keys));
-            keys.ns_each_since(start)
-        });
-        let times = times.collect();
-        (maybe_count, times)
+    /// Returns how many of the keys may be in the filter.
+    pub(super) fn ask(&self, keys: &Keys) -> usize {
+        (self.ask)(black_box(keys))
     }
 
-    /// Returns the nanoseconds per key of each build, in order.
-    pub(super) fn build_ns(&self) -> Vec<f64> {
-        self.build.ns.borrow().clone()
-    }
-}
-
-/// Builds every filter again.
-pub(super) fn time_builds(contenders: &[Contender], members: &Keys) {
-    for same in contenders.chunk_by(|one, next| Rc::ptr_eq(&one.build, &next.build)) {
-        same[0].build.time(members);
+    /// Builds the filter again and drops it.
+    pub(super) fn build(&self, members: &Keys) {
+        self.build.0(members);
     }
 }
 

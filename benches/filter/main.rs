@@ -1,11 +1,6 @@
 //! The cost of one lookup in a filter, for members and for absent keys, beside other crates.
 //!
-//! All filters of one size are asked in turn, round by round, in one process, with the same keys in
-//! the same random order. Before a filter is timed, it is asked other keys, a tenth as many as it
-//! holds, so that as much of it is in the caches as fits. Hits and misses alternate in coming first.
-//! A pass is short enough that most passes are not interrupted. The ratio of two filters is the median
-//! of the ratios of their passes. Every few rounds all filters are built again, memory allocation
-//! included; the ratio of two build times is a median too.
+//! All filters of one size have the same keys, which are asked in the same random order.
 //!
 //! | asked by | what is timed                                                                    |
 //! |----------|----------------------------------------------------------------------------------|
@@ -17,37 +12,33 @@
 //! from bytes.
 //!
 //! ```text
-//! cargo bench -p benches --bench filter --features filter-peers            100 k, 1 M and 10 M keys
-//! cargo bench -p benches --bench filter --features filter-peers -- 1000000
-//! cargo bench -p benches --bench filter --features filter-peers -- cold    not warmed by other keys
-//! cargo bench -p benches --bench filter --features filter-peers -- ribbon xorf    only these names
+//! cargo bench -p benches --bench filter --features filter-peers              100 k, 1 M and 10 M keys
+//! SIZE=1000000 cargo bench -p benches --bench filter --features filter-peers
+//! cargo bench -p benches --bench filter --features filter-peers -- ribbon    only these names
 //! ```
-#![expect(clippy::print_stdout, reason = "the program prints tables")]
+#![expect(clippy::print_stdout, reason = "sizes and error rates are figures, too")]
 
 mod contender;
 #[cfg(feature = "filter-peers")]
 mod peers;
 
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use criterion::{BenchmarkId, Criterion, Throughput};
 use filter::bloom::{Blocked, Classic, SplitBlock};
 use filter::{
     BinaryFuse, CountingBloom, Cuckoo, DLeft, ErrorRate, FilterKind, FuseArity, FuseBits, Ribbon,
     Seed, Sizing, StoredFilter, build,
 };
 
-use workload::median;
-
-use contender::{Build, Contender, Keys, time_builds};
+use contender::{Build, Contender, Input, Keys};
 
 const SEED: Seed = Seed::new(0x5eed);
-/// Keys of one pass: many compared with the cost of reading the clock, few compared with a time slice.
+/// Keys of one pass, which is one call of a batch.
 const PROBES: usize = 5_000;
-/// Passes of a round. Each has its own keys, too many together for a branch predictor to learn.
+/// Passes with keys of their own, too many together for a branch predictor to learn.
 const PASSES: usize = 20;
-const ROUNDS: usize = 15;
-/// Members per key that warms a filter; at least as many keys as are timed warm it.
-const MEMBERS_PER_WARMING_KEY: usize = 10;
-/// Rounds after which all filters are built again.
-const ROUNDS_PER_BUILD: usize = 3;
 
 /// Our filters in memory, and the stored form of every kind.
 fn ours(members: &Keys) -> Vec<Contender> {
@@ -119,113 +110,63 @@ fn static_filters(members: &Keys) -> Vec<Contender> {
     all.flatten().collect()
 }
 
-/// Measures all contenders in turn, or those whose names contain one of `words`, and prints the table.
-///
-/// With `is_warm`, each contender is asked other keys before it is timed.
-fn compare(count: u64, is_warm: bool, words: &[String]) {
+/// Measures lookups of members and of absent keys, and builds, of all filters with `count` keys.
+fn measure(criterion: &mut Criterion, count: u64) {
     let members = Keys::new(0..count);
+    #[cfg_attr(not(feature = "filter-peers"), expect(unused_mut, reason = "peers are added"))]
     let mut contenders = ours(&members);
     #[cfg(feature = "filter-peers")]
     contenders.extend(peers::all(&members));
-    contenders.retain(|contender| {
-        words.is_empty() || words.iter().any(|word| contender.name.contains(word.as_str()))
-    });
-
     let mut random = workload::Random::new(7);
-    let mut passes = |passes: usize, first: u64, below: usize| -> Vec<Keys> {
-        let mut pass = || Keys::new((0..PROBES).map(|_| first + random.below(below) as u64));
-        (0..passes).map(|_| pass()).collect()
+    let mut passes = |first: u64, below: u64| -> Vec<Keys> {
+        let mut pass =
+            || Keys::new((0..PROBES).map(|_| first + random.below(below as usize) as u64));
+        (0..PASSES).map(|_| pass()).collect()
     };
-    let size = count as usize;
-    let (hits, misses) = (passes(PASSES, 0, size), passes(PASSES, count, 1 << 40));
-    let warming = if is_warm { PASSES.max(size / MEMBERS_PER_WARMING_KEY / PROBES) } else { 0 };
-    let others = passes(warming, 0, 2 * size);
-    for round in 0..ROUNDS {
-        if round % ROUNDS_PER_BUILD == 0 {
-            time_builds(&contenders, &members);
-        }
-        for contender in &mut contenders {
-            contender.time(&others);
-            for is_hit in [round % 2 == 0, round % 2 != 0] {
-                let (maybe_count, ns) = contender.time(if is_hit { &hits } else { &misses });
-                if is_hit {
-                    assert_eq!(maybe_count, PROBES * PASSES, "{} denied a member", contender.name);
-                    contender.hit_ns.extend(ns);
-                } else {
-                    contender.error_rate = maybe_count as f64 / (PROBES * PASSES) as f64;
-                    contender.miss_ns.extend(ns);
-                }
-            }
-        }
-    }
-
-    println!("\n### {} keys\n", with_commas(count));
-    println!("| filter | asked by | bits/key | error rate | build ns | hit ns | miss ns |");
-    println!("|---|---|---:|---:|---:|---:|---:|");
+    let (hits, misses) = (passes(0, count), passes(count, 1 << 40));
     for contender in &contenders {
-        println!(
-            "| {} | {} | {:.2} | {:.3} % | {:.1} | {:.1} | {:.1} |",
-            contender.name,
-            contender.input,
-            contender.bits_per_key,
-            contender.error_rate * 100.0,
-            median(contender.build_ns()),
-            median(contender.hit_ns.clone()),
-            median(contender.miss_ns.clone()),
-        );
+        let maybe = |passes: &[Keys]| passes.iter().map(|keys| contender.ask(keys)).sum::<usize>();
+        assert_eq!(maybe(&hits), PROBES * PASSES, "{} denied a member", contender.name);
+        let error_rate = maybe(&misses) as f64 / (PROBES * PASSES) as f64 * 100.0;
+        let (name, bits) = (&contender.name, contender.bits_per_key);
+        println!("{count} keys, {name}: {bits:.2} bits a key, error rate {error_rate:.3} %");
     }
-    #[cfg(feature = "filter-peers")]
-    ratios(&contenders);
-}
-
-fn with_commas(count: u64) -> String {
-    let digits = count.to_string();
-    let groups: Vec<&[u8]> = digits.as_bytes().rchunks(3).rev().collect();
-    String::from_utf8(groups.join(&b',')).expect("digits")
-}
-
-/// Prints the median ratios of our times and sizes over those of the peers.
-#[cfg(feature = "filter-peers")]
-fn ratios(contenders: &[Contender]) {
-    println!("\n| ours / theirs | asked by | hit | miss | bits/key | build |");
-    println!("|---|---|---:|---:|---:|---:|");
-    for (ours, theirs) in peers::RIVALS {
-        for input in [contender::Input::Hash, contender::Input::Key] {
-            let find = |name: &str, input| {
-                contenders
-                    .iter()
-                    .find(|contender| contender.name == name && contender.input == input)
-            };
-            let (Some(ours), Some(theirs)) = (find(ours, input), find(theirs, input)) else {
-                continue;
-            };
-            let ratio = |ours: &[f64], theirs: &[f64]| {
-                median(ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs))
-            };
-            println!(
-                "| {} / {} | {} | {:.2} | {:.2} | {:.2} | {:.2} |",
-                ours.name,
-                theirs.name,
-                input,
-                ratio(&ours.hit_ns, &theirs.hit_ns),
-                ratio(&ours.miss_ns, &theirs.miss_ns),
-                ours.bits_per_key / theirs.bits_per_key,
-                ratio(&ours.build_ns(), &theirs.build_ns()),
-            );
+    for (kind, passes) in [("hit", &hits), ("miss", &misses)] {
+        let mut group = criterion.benchmark_group(format!("{count} keys, {kind}"));
+        for contender in &contenders {
+            let id = BenchmarkId::new(&contender.name, contender.input);
+            group.bench_function(id, |bencher| {
+                bencher.iter_custom(|lookups| {
+                    let turns = lookups.div_ceil(PROBES as u64) as usize;
+                    let start = Instant::now();
+                    for pass in passes.iter().cycle().take(turns) {
+                        black_box(contender.ask(pass));
+                    }
+                    start.elapsed().mul_f64(lookups as f64 / (turns * PROBES) as f64)
+                });
+            });
         }
+    }
+    let mut group = criterion.benchmark_group(format!("{count} keys, build"));
+    group.throughput(Throughput::Elements(count));
+    for contender in contenders.iter().filter(|contender| contender.input == Input::Hash) {
+        group.bench_function(&contender.name, |bencher| {
+            bencher.iter(|| contender.build(&members));
+        });
     }
 }
 
 fn main() {
-    // Cargo passes `--bench` as well.
-    let arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with("--"));
-    let (sizes, mut words): (Vec<String>, Vec<String>) =
-        arguments.partition(|argument| argument.parse::<u64>().is_ok());
-    let sizes: Vec<u64> = sizes.iter().filter_map(|size| size.parse().ok()).collect();
-    let sizes = if sizes.is_empty() { vec![100_000, 1_000_000, 10_000_000] } else { sizes };
-    let is_warm = !words.iter().any(|word| word == "cold");
-    words.retain(|word| word != "cold");
-    for size in sizes {
-        compare(size, is_warm, &words);
+    let quick = Duration::from_millis(500);
+    let criterion = Criterion::default().sample_size(10).warm_up_time(quick);
+    let mut criterion = criterion.measurement_time(Duration::from_secs(1)).configure_from_args();
+    match workload::size(0) {
+        0 => {
+            for size in [100_000, 1_000_000, 10_000_000] {
+                measure(&mut criterion, size);
+            }
+        }
+        size => measure(&mut criterion, size),
     }
+    criterion.final_summary();
 }

@@ -6,22 +6,6 @@ use std::rc::Rc;
 
 use super::contender::{Build, Contender, Input, Keys, count};
 
-/// Pairs to compare: our filter, their filter.
-pub(super) const RIVALS: &[(&str, &str)] = &[
-    ("blocked-bloom", "fastbloom"),
-    ("split-block", "sbbf-rs-safe"),
-    ("cuckoo 8-bit", CUCKOO_TIGHT),
-    ("cuckoo 8-bit", CUCKOO_ROOMY),
-    ("cuckoo", "qfilter"),
-    ("counting-bloom", "fastbloom-rs counting"),
-    ("classic-bloom", "fastbloom"),
-    ("ribbon 7-bit", "pleat"),
-    ("ribbon 7-bit, plain", "pleat"),
-    ("ribbon 8-bit", "xorf"),
-    ("binary-fuse 8-bit, 3-wise", "xorf"),
-    ("binary-fuse 8-bit, 4-wise", "xorf"),
-];
-
 const CUCKOO_TIGHT: &str = "cuckoofilter";
 const CUCKOO_ROOMY: &str = "cuckoofilter at 95 %";
 

@@ -1,20 +1,17 @@
-//! One measurement of ours, in a process of its own.
+//! What is measured of ours: scans of the snapshot and its export.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Instant;
 
 use hbase_files::{LocalTree, RootDirectory, Snapshot, TableCells, TableScan};
 use hfile_arrow::{BatchScan, ParquetCompression, ParquetFile};
 use sstable::FileName;
-use workload::cpu_time::cpu_nanos_of_all;
-use workload::median;
 
-use crate::{NAME, PASSES, VALUE_LEN};
+use crate::{NAME, VALUE_LEN};
 
 /// What is measured.
 #[derive(Clone, Copy)]
@@ -27,34 +24,21 @@ pub(crate) enum Work {
     Export,
 }
 
-/// Medians of the passes of a process.
-#[derive(Debug)]
-pub(crate) struct Measured {
-    pub(crate) seconds: f64,
-    /// Processor time of all threads.
-    pub(crate) cpu_seconds: f64,
-    pub(crate) memory_mib: f64,
-}
-
 impl Work {
     pub(crate) const ALL: [Self; 4] =
         [Self::Scan { threads: 1 }, Self::Scan { threads: 2 }, Self::Regions, Self::Export];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
-            Self::Scan { threads: 1 } => "scan-1",
-            Self::Scan { .. } => "scan-2",
-            Self::Regions => "regions-2",
-            Self::Export => "parquet",
+            Self::Scan { threads: 1 } => "scan, one thread",
+            Self::Scan { .. } => "scan, two threads",
+            Self::Regions => "scan, two threads by region",
+            Self::Export => "Parquet, one thread",
         }
     }
 
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|work| work.name() == name)
-    }
-
     /// Does the work once, and returns the number of cells.
-    fn pass(self, root: &Path, out: &Path) -> u64 {
+    pub(crate) fn pass(self, root: &Path, out: &Path) -> u64 {
         match self {
             Self::Scan { threads } => {
                 let table = open(root).table;
@@ -64,29 +48,6 @@ impl Work {
             Self::Export => export(root, out),
         }
     }
-}
-
-impl Measured {
-    /// Reads what [`run`] returned.
-    pub(crate) fn from_text(text: &str) -> Option<Self> {
-        let mut figures = text.split_whitespace().map(str::parse::<f64>);
-        let mut next = || figures.next()?.ok();
-        Some(Self { seconds: next()?, cpu_seconds: next()?, memory_mib: next()? })
-    }
-}
-
-/// Does the work in several passes, after one that is not timed, and returns the figures as text.
-pub(crate) fn run(work: Work, root: &Path) -> String {
-    let place = tempfile::tempdir().expect("there is a place for files");
-    let cells = work.pass(root, place.path());
-    let passes = [(); PASSES].map(|()| {
-        let (begin, cpu) = (Instant::now(), cpu_nanos_of_all());
-        assert_eq!(work.pass(root, place.path()), cells);
-        (begin.elapsed().as_secs_f64(), (cpu_nanos_of_all() - cpu) as f64 / 1e9)
-    });
-    let seconds = median(passes.iter().map(|pass| pass.0));
-    let cpu_seconds = median(passes.iter().map(|pass| pass.1));
-    format!("{seconds} {cpu_seconds} {}", peak_mib())
 }
 
 fn open(root: &Path) -> Snapshot {
@@ -155,12 +116,4 @@ pub(crate) fn crc_sum(root: &Path, threads: usize) -> u64 {
         sum += u64::from(crc.finalize());
     }
     sum
-}
-
-/// Returns the most memory that this process has had, in MiB.
-fn peak_mib() -> f64 {
-    let status = fs::read_to_string("/proc/self/status").expect("Linux has it");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("Linux has it");
-    let kib: u64 = line.trim().trim_end_matches(" kB").trim().parse().expect("a number");
-    kib as f64 / 1024.0
 }

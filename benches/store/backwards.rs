@@ -1,62 +1,61 @@
 //! Scans of all rows forwards and backwards: in the memstore, in files among which the rows are dealt out,
-//! and past rows that are deleted.
-//!
-//! Of each place the table has the nanoseconds a row in both directions and their ratio, the median of the
-//! rounds. With the feature `store-peers`, fjall reads as many rows of one tree backwards.
+//! and past rows that are deleted. With the feature `store-peers`, fjall reads as many rows of one tree backwards.
 
 use std::path::Path;
-use std::time::Instant;
 
-use store::{Delete, Durability, FamilyOptions, Put, Scan, Store, WriteBatch};
-use workload::{median, unmerged};
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, Throughput};
+use store::{Delete, Durability, Put, Scan, Store, WriteBatch};
 
-use crate::{FAMILY, QUALIFIER, VALUE_LEN};
+use crate::{FAMILY, QUALIFIER, VALUE_LEN, in_memory};
 
-const ROUNDS: usize = 9;
 /// Rows per batch of a fill.
 const BATCH: usize = 1_000;
 
-pub(crate) fn run(rows: u64) {
-    println!("| rows are in | forwards, ns a row | backwards | ratio |\n|---|--:|--:|--:|");
-    let rows = usize::try_from(rows).expect("fits into memory");
+pub(crate) fn run(criterion: &mut Criterion) {
+    let rows = workload::size(200_000) as usize;
+    let mut group = criterion.benchmark_group("backwards");
+    group.throughput(Throughput::Elements(rows as u64));
     for (files, name) in [(0, "the memstore"), (1, "one file"), (8, "8 files"), (16, "16 files")] {
         let directory = tempfile::tempdir().expect("there is a place for files");
-        let store = filled(directory.path(), rows, files);
-        print_times(name, &store, rows, rows);
+        scan_both_ways(&mut group, name, &filled(directory.path(), rows, files), rows);
     }
     let directory = tempfile::tempdir().expect("there is a place for files");
     let store = filled(directory.path(), rows, 1);
     for number in 1..rows - 1 {
         store.delete(Delete::row(row(number)).family(FAMILY)).expect("there is memory");
     }
-    print_times("one file, deleted in the memstore", &store, rows, 2);
+    scan_both_ways(&mut group, "one file, deleted in the memstore", &store, 2);
     store.flush().expect("the disk has room");
-    print_times("one file, deleted in another", &store, rows, 2);
-    if let Some(backwards) = peer(rows) {
-        println!("| fjall, one tree | – | {backwards:.0} | – |");
-    }
+    scan_both_ways(&mut group, "one file, deleted in another", &store, 2);
+    #[cfg(feature = "store-peers")]
+    peer(&mut group, rows);
 }
 
-/// Prints the times of scans in both directions over `rows` rows, of which `shown` are shown.
-fn print_times(name: &str, store: &Store, rows: usize, shown: usize) {
-    let [forwards, backwards] = [false, true].map(|reverse| {
-        time(rows, || {
-            let mut cells = store.scan(Scan::family(FAMILY).reverse(reverse)).expect("sound");
-            let mut count = 0;
-            while cells.next_ref().expect("sound").is_some() {
-                count += 1;
-            }
-            assert_eq!(count, shown, "{name}");
-        })
-    });
-    println!("| {name} | {forwards:.0} | {backwards:.0} | {:.2} |", backwards / forwards);
+/// Times scans in both directions, of which each shows `shown` rows.
+fn scan_both_ways(
+    group: &mut BenchmarkGroup<'_, WallTime>,
+    name: &str,
+    store: &Store,
+    shown: usize,
+) {
+    for (direction, reverse) in [("forwards", false), ("backwards", true)] {
+        group.bench_function(format!("{name}, {direction}"), |bencher| {
+            bencher.iter(|| {
+                let mut cells = store.scan(Scan::family(FAMILY).reverse(reverse)).expect("sound");
+                let mut count = 0;
+                while cells.next_ref().expect("sound").is_some() {
+                    count += 1;
+                }
+                assert_eq!(count, shown, "{name}");
+            });
+        });
+    }
 }
 
 /// Returns a store whose rows are dealt out among files, or are in the memstore if there are to be none.
 fn filled(directory: &Path, rows: usize, files: usize) -> Store {
-    let options = unmerged(1 << 30).durability(Durability::SkipWal).background(false);
-    let store = Store::open(directory, options).expect("an empty directory");
-    store.create_family(FAMILY, FamilyOptions::default()).expect("a new store");
+    let store = in_memory(directory);
     for first in 0..files.max(1) {
         let numbers: Vec<_> = (first..rows).step_by(files.max(1)).collect();
         for numbers in numbers.chunks(BATCH) {
@@ -77,19 +76,9 @@ fn row(number: usize) -> String {
     format!("user{number:012}")
 }
 
-/// Returns the nanoseconds a row of a pass over `rows` rows: the median of the rounds after the first.
-pub(crate) fn time(rows: usize, mut pass: impl FnMut()) -> f64 {
-    let nanos = (0..=ROUNDS).map(|_| {
-        let before = Instant::now();
-        pass();
-        before.elapsed().as_nanos() as f64 / rows as f64
-    });
-    median(nanos.skip(1))
-}
-
-/// Returns the nanoseconds a row of a pass backwards over a tree of fjall.
+/// Times a pass backwards over a tree of fjall.
 #[cfg(feature = "store-peers")]
-fn peer(rows: usize) -> Option<f64> {
+fn peer(group: &mut BenchmarkGroup<'_, WallTime>, rows: usize) {
     let directory = tempfile::tempdir().expect("there is a place for files");
     let database = fjall::Database::builder(directory.path())
         .cache_size(1 << 30)
@@ -101,14 +90,10 @@ fn peer(rows: usize) -> Option<f64> {
         keyspace.insert(row(number), [b'v'; VALUE_LEN]).expect("the disk has room");
     }
     keyspace.rotate_memtable_and_wait().expect("the disk has room");
-    Some(time(rows, || {
-        let rows_found = keyspace.iter().rev().map(|row| row.into_inner().expect("sound"));
-        let count = rows_found.filter(|(_, value)| value.len() == VALUE_LEN).count();
-        assert_eq!(count, rows, "every row");
-    }))
-}
-
-#[cfg(not(feature = "store-peers"))]
-fn peer(_: usize) -> Option<f64> {
-    None
+    group.bench_function("fjall, one tree, backwards", |bencher| {
+        bencher.iter(|| {
+            let found = keyspace.iter().rev().map(|row| row.into_inner().expect("sound"));
+            assert_eq!(found.filter(|(_, value)| value.len() == VALUE_LEN).count(), rows);
+        });
+    });
 }

@@ -1,19 +1,18 @@
-//! A store as a whole: write throughput, the cost of a get by part, the bytes read to open a store,
-//! the family map, rows with many unflushed cells, scans backwards, reads that have much to pass.
+//! A store as a whole: writes, the parts of a get, opening, the family map, rows with many unflushed cells, scans
+//! backwards, reads that have much to pass.
 //!
-//! Each benchmark is a module and is run by name. An optional number sets its size:
+//! Each module is run by name, all of them without one. The variable `SIZE` sets the size:
 //!
 //! ```text
-//! cargo bench -p benches --bench store -- writes [ROWS]
-//! cargo bench -p benches --bench store -- gets [ROWS]
-//! cargo bench -p benches --bench store -- open [FILES]
-//! cargo bench -p benches --bench store -- map-fill [ROWS]
-//! cargo bench -p benches --bench store -- map-build [ROWS]
-//! cargo bench -p benches --bench store --features store-peers -- long-rows [CELLS]
-//! cargo bench -p benches --bench store --features store-peers -- backwards [ROWS]
-//! cargo bench -p benches --bench store -- hard-reads [ROWS]
+//! cargo bench -p benches --bench store -- writes
+//! SIZE=200000 cargo bench -p benches --bench store -- gets
+//! cargo bench -p benches --bench store -- open
+//! cargo bench -p benches --bench store -- map
+//! cargo bench -p benches --bench store --features store-peers -- long-rows
+//! cargo bench -p benches --bench store --features store-peers -- backwards
+//! cargo bench -p benches --bench store -- hard-reads
 //! ```
-#![expect(clippy::print_stdout, reason = "the tables are what this is for")]
+#![expect(clippy::print_stdout, reason = "bytes read and written are figures, too")]
 
 mod backwards;
 mod counted_files;
@@ -24,42 +23,47 @@ mod long_rows;
 mod open;
 mod writes;
 
-use workload::{FAMILY, QUALIFIER};
+use std::path::Path;
+
+use criterion::Criterion;
+use store::{Durability, FamilyOptions, Store};
+use workload::{FAMILY, QUALIFIER, unmerged};
 
 const VALUE_LEN: usize = 100;
 const ROW_LEN: usize = workload::KEY_LEN + VALUE_LEN;
 /// The seed of all keys and values.
 const SEED: u64 = 1;
 
+type Run = fn(&mut Criterion);
+
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let number = arguments.iter().find_map(|argument| argument.parse().ok());
-    let is_asked = |name: &str| arguments.iter().any(|argument| argument == name);
-    let names =
-        ["writes", "gets", "open", "map-fill", "map-build", "long-rows", "backwards", "hard-reads"];
-    let all = !names.into_iter().any(is_asked);
-    if all || is_asked("writes") {
-        writes::run(number.unwrap_or(10_000_000));
+    let all: [(&str, Run); 7] = [
+        ("writes", writes::run),
+        ("gets", gets::run),
+        ("open", open::run),
+        ("map", family_map::run),
+        ("long-rows", long_rows::run),
+        ("backwards", backwards::run),
+        ("hard-reads", hard_reads::run),
+    ];
+    // A module loads its stores before criterion sees which of its benchmarks are asked for.
+    let is_asked = |name: &str| {
+        std::env::args().skip(1).any(|argument| argument.split('/').next() == Some(name))
+    };
+    let is_any_asked = all.iter().any(|(name, _)| is_asked(name));
+    let mut criterion = Criterion::default().sample_size(10).configure_from_args();
+    for (name, run) in all {
+        if !is_any_asked || is_asked(name) {
+            run(&mut criterion);
+        }
     }
-    if all || is_asked("gets") {
-        gets::run(number.unwrap_or(2_000_000));
-    }
-    if all || is_asked("open") {
-        open::run(number.unwrap_or(1_000));
-    }
-    if all || is_asked("map-fill") {
-        family_map::run_fills(number.unwrap_or(2_000_000));
-    }
-    if all || is_asked("map-build") {
-        family_map::run_builds(number.unwrap_or(10_000_000));
-    }
-    if all || is_asked("long-rows") {
-        long_rows::run(number.unwrap_or(1_000_000));
-    }
-    if all || is_asked("backwards") {
-        backwards::run(number.unwrap_or(200_000));
-    }
-    if all || is_asked("hard-reads") {
-        hard_reads::run(number.unwrap_or(1_000_000));
-    }
+    criterion.final_summary();
+}
+
+/// Opens a new store that writes no log and merges no files.
+fn in_memory(directory: &Path) -> Store {
+    let options = unmerged(4 << 30).durability(Durability::SkipWal).background(false);
+    let store = Store::open(directory, options).expect("an empty directory");
+    store.create_family(FAMILY, FamilyOptions::default()).expect("a new store");
+    store
 }

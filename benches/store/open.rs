@@ -6,8 +6,8 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
 
+use criterion::Criterion;
 use sstable::{
     CellRef, CellType, FileName, Reader, ReaderOptions, SequenceId, Timestamp, Writer,
     WriterOptions,
@@ -19,7 +19,8 @@ use crate::{FAMILY, QUALIFIER, ROW_LEN, SEED, VALUE_LEN};
 
 const FILE_LEN: usize = 10_000_000;
 
-pub(crate) fn run(files: u64) {
+pub(crate) fn run(criterion: &mut Criterion) {
+    let files = workload::size(1_000);
     let directory = tempfile::tempdir().expect("there is a place for files");
     let original = directory.path().join("original");
     let load_on_open = build(&original);
@@ -32,29 +33,26 @@ pub(crate) fn run(files: u64) {
     store.import(FAMILY, &vec![PathBuf::from(&original); files as usize]).expect("sound");
     drop(store);
 
+    let open = |files: &CountedFiles| {
+        let options = StoreOptions::default().auto_compaction(false).vfs(Arc::new(files.clone()));
+        Store::open(&place, options).expect("sound")
+    };
+    let counted = CountedFiles::default();
+    let store = open(&counted);
+    assert_eq!(store.stats().families[0].files, files);
     println!(
-        "| files | GB | opened in s | files opened | MB read | MB to load on open |\n\
-         |--:|--:|--:|--:|--:|--:|"
+        "{files} files: {} opened, {:.1} MB read; {:.1} MB are to be loaded on open",
+        counted.opened(),
+        counted.read_bytes() as f64 / 1e6,
+        (files * load_on_open) as f64 / 1e6,
     );
-    for _ in 0..3 {
-        let counted = CountedFiles::default();
-        let options = StoreOptions::default().auto_compaction(false).vfs(Arc::new(counted.clone()));
-        let start = Instant::now();
-        let store = Store::open(&place, options).expect("sound");
-        let seconds = start.elapsed().as_secs_f64();
-        let stats = &store.stats().families[0];
-        assert_eq!(stats.files, files);
-        println!(
-            "| {} | {:.1} | {seconds:.2} | {} | {:.1} | {:.1} |",
-            stats.files,
-            stats.file_bytes as f64 / 1e9,
-            counted.opened(),
-            counted.read_bytes() as f64 / 1e6,
-            (files * load_on_open) as f64 / 1e6,
-        );
-        let cells = store.get(&Get::row(workload::key(SEED, 0)).family(FAMILY)).expect("sound");
-        assert_eq!(cells.len(), 1, "the store can be read");
-    }
+    let cells = store.get(&Get::row(workload::key(SEED, 0)).family(FAMILY)).expect("sound");
+    assert_eq!(cells.len(), 1, "the store can be read");
+    drop(store);
+    criterion.bench_function(&format!("open/{files} files"), |bencher| {
+        // Closed before the next opening: a store locks its directory.
+        bencher.iter(|| drop(open(&counted)));
+    });
 }
 
 /// Writes the file. Returns the length of its load-on-open section.

@@ -26,3 +26,12 @@ pub fn write_hex(path: &Path, keys: impl IntoIterator<Item = impl AsRef<[u8]>>) 
     }
     out.flush()
 }
+
+/// Returns the size of a benchmark: the variable `SIZE`, or its usual size.
+///
+/// # Panics
+///
+/// If `SIZE` is no number.
+pub fn size(usual: u64) -> u64 {
+    std::env::var("SIZE").map_or(usual, |size| size.parse().expect("SIZE is a number"))
+}
