@@ -349,7 +349,7 @@ fn a_file_whose_rows_make_its_filter_impossible_is_written_without_it() {
 /// LZO, which this build cannot write: a flush of the family fails, and not because of the disk.
 fn with_unwritable_family() -> tempfile::TempDir {
     changed_store(FamilyOptions::default(), |stored| {
-        stored.set(StoredOptions::COMPRESSION, &[0; 4])
+        stored.set(StoredOptions::COMPRESSION, &[0; 4]);
     })
 }
 
