@@ -17,7 +17,6 @@ use crate::work_directory::WorkDirectory;
 pub(crate) const FILES: u64 = 16;
 /// Number of parts in which a levelled store is loaded.
 const PARTS: u64 = 8;
-const OPENINGS: usize = 5;
 
 /// The amount of work of a run.
 #[derive(Clone, Debug)]
@@ -51,7 +50,8 @@ impl Comparison<'_> {
         let Plan { rows, more_rows, .. } = *self.plan;
         self.unmerged_and_merged(rows)?;
         if self.wants(Shape::Levelled) {
-            let all = [contenders::with_equal_bits(), contenders::without_filters()].concat();
+            let all =
+                [contenders::with_equal_bits(), contenders::without_unmerged_files()].concat();
             let stores = self.load("levelled", all, Shape::Levelled, rows, PARTS)?;
             self.reads(&stores, "levelled, read")?;
             stores.remove()?;
@@ -114,7 +114,7 @@ impl Comparison<'_> {
         let absent = Questions::new(stores, Asked::Absent, amount.questions);
         let uncached = count_uncached(stores, &absent, amount.rounds);
         if !limits_only {
-            self.record.add(stores.time_opening(CACHE_BYTES_ALL, OPENINGS));
+            self.record.add(stores.time_opening(CACHE_BYTES_ALL, 5));
         }
         let open = stores.open(CACHE_BYTES_ALL);
         for asked in Asked::ALL {

@@ -1,5 +1,7 @@
 //! The contenders: which engines take part, with which settings.
 
+#[cfg(feature = "store-peers")]
+use crate::engine::Open;
 use crate::engine::{Contender, FilterChoice};
 use crate::engines;
 
@@ -36,7 +38,9 @@ fn with_filters() -> Vec<Contender> {
 #[cfg(feature = "store-peers")]
 fn with_filters() -> Vec<Contender> {
     let fjall = Contender { name: "fjall, Bloom", open: engines::fjall::open, ..OURS_BLOOM };
-    [vec![fjall], rocksdb()].concat()
+    let open = engines::coordinode::open;
+    let coordinode = Contender { name: "coordinode, Bloom", open, ..OURS_BLOOM };
+    [vec![fjall, coordinode], rocksdb()].concat()
 }
 
 #[cfg(all(feature = "store-peers", not(feature = "peers")))]
@@ -62,10 +66,16 @@ pub(crate) fn ours_at_ten_bits() -> Vec<Contender> {
     vec![OURS_DEFAULT, OURS_BLOOM]
 }
 
-/// Returns the engines that have neither filters nor several files.
-pub(crate) fn without_filters() -> Vec<Contender> {
+/// Returns the engines that have no files that they would not merge: two B-trees and `SurrealKV`.
+pub(crate) fn without_unmerged_files() -> Vec<Contender> {
     #[cfg(not(feature = "store-peers"))]
     return Vec::new();
     #[cfg(feature = "store-peers")]
-    vec![Contender { name: "redb", open: engines::redb::open, ..OURS_BLOOM }]
+    [
+        ("redb", engines::redb::open as Open),
+        ("LMDB", engines::lmdb::open),
+        ("SurrealKV, Bloom", engines::surrealkv::open),
+    ]
+    .map(|(name, open)| Contender { name, open, ..OURS_BLOOM })
+    .to_vec()
 }

@@ -1,9 +1,19 @@
 //! The stores under comparison, one file each.
 
 #[cfg(feature = "store-peers")]
+pub(crate) mod coordinode;
+#[cfg(feature = "store-peers")]
 pub(crate) mod fjall;
+#[cfg(feature = "store-peers")]
+pub(crate) mod lmdb;
 pub(crate) mod ours;
 #[cfg(feature = "store-peers")]
 pub(crate) mod redb;
 #[cfg(feature = "peers")]
 pub(crate) mod rocksdb;
+#[cfg(feature = "store-peers")]
+pub(crate) mod surrealkv;
+
+/// Rows per transaction of a B-tree; each transaction rewrites the pages that it touches.
+#[cfg(feature = "store-peers")]
+const TRANSACTION_ROWS: usize = 250_000;

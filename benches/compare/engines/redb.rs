@@ -12,13 +12,11 @@ use ::redb::{
 };
 use workload::Rows;
 
+use super::TRANSACTION_ROWS;
 use crate::engine::{Engine, Settings};
 
 type Bytes = &'static [u8];
 const TABLE: TableDefinition<'_, Bytes, Bytes> = TableDefinition::new("rows");
-
-/// Rows per transaction; each transaction rewrites the tree pages that it touches.
-const BATCH: usize = 250_000;
 
 struct Redb {
     database: Mutex<Database>,
@@ -54,12 +52,12 @@ impl Redb {
 impl Engine for Redb {
     fn load(&self, rows: Rows, indexes: Range<u64>) {
         let database = self.database.lock().unwrap_or_else(PoisonError::into_inner);
-        for first in indexes.clone().step_by(BATCH) {
+        for first in indexes.clone().step_by(TRANSACTION_ROWS) {
             let mut transaction = database.begin_write().expect("no other writer");
             transaction.set_durability(Durability::None).expect("no savepoint");
             {
                 let mut table = transaction.open_table(TABLE).expect("sound");
-                for index in first..indexes.end.min(first + BATCH as u64) {
+                for index in first..indexes.end.min(first + TRANSACTION_ROWS as u64) {
                     let value = rows.value(index);
                     table.insert(rows.key(index).as_ref(), &value[..]).expect("the disk has room");
                 }

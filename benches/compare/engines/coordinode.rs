@@ -1,0 +1,83 @@
+//! `coordinode-lsm-tree`, a descendant of fjall's tree: Bloom filters and indexes pinned in memory, LZ4, blocks of 4 KiB.
+//!
+//! It has no log and no threads: a fill writes no log, and flushes and compacts in the calling thread.
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use ::coordinode::compaction::{CompactionAction, Leveled};
+use ::coordinode::config::{
+    BloomConstructionPolicy, CompressionPolicy, FilterPolicy, FilterPolicyEntry, PinningPolicy,
+};
+use ::coordinode::{
+    AbstractTree as _, AnyTree, Cache, CompressionType, Config, Guard as _, SeqNo,
+    SequenceNumberCounter,
+};
+use workload::Rows;
+
+use crate::engine::{BITS_PER_KEY, Engine, Settings, Shape};
+
+struct Coordinode {
+    tree: AnyTree,
+    numbers: SequenceNumberCounter,
+    settings: Settings,
+}
+
+pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
+    let numbers = SequenceNumberCounter::default();
+    let bits = BloomConstructionPolicy::BitsPerKey(BITS_PER_KEY as f32);
+    let tree = Config::new(directory, numbers.clone(), SequenceNumberCounter::default())
+        .use_cache(Arc::new(Cache::with_capacity_bytes(settings.cache_bytes)))
+        .filter_policy(FilterPolicy::all(FilterPolicyEntry::Bloom(bits)))
+        .filter_block_pinning_policy(PinningPolicy::all(true))
+        .index_block_pinning_policy(PinningPolicy::all(true))
+        .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
+        .open()
+        .expect("a writable directory");
+    Box::new(Coordinode { tree, numbers, settings })
+}
+
+impl Engine for Coordinode {
+    fn load(&self, rows: Rows, indexes: Range<u64>) {
+        for index in indexes {
+            let (key, value) = (rows.key(index), rows.value(index));
+            let (_, memtable) = self.tree.insert(key.as_ref(), &value[..], self.numbers.next());
+            if memtable > self.settings.memtable_bytes() as u64 {
+                self.settle();
+            }
+        }
+    }
+
+    fn flush(&self) {
+        self.tree.flush_active_memtable(0).expect("the disk has room");
+    }
+
+    fn settle(&self) {
+        self.flush();
+        let strategy = Arc::new(Leveled::default());
+        let compact = || self.tree.compact(strategy.clone(), 0).expect("sound").action;
+        while self.settings.shape == Shape::Levelled && compact() != CompactionAction::Nothing {}
+    }
+
+    fn compact(&self) {
+        self.tree.major_compact(u64::MAX, 0).expect("sound");
+    }
+
+    fn get(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) {
+        if let Some(value) = self.tree.get(key, SeqNo::MAX).expect("sound") {
+            found(&value);
+        }
+    }
+
+    fn scan(&self, count: u64, visit: &mut dyn FnMut(&[u8], &[u8])) {
+        for row in self.tree.iter(SeqNo::MAX, None).take(count as usize) {
+            let (key, value) = row.into_inner().expect("sound");
+            visit(&key, &value);
+        }
+    }
+
+    fn files(&self) -> Option<u64> {
+        Some(self.tree.table_count() as u64)
+    }
+}
