@@ -19,6 +19,7 @@ mod maps;
 mod page;
 mod reads;
 mod record;
+mod run;
 mod stores;
 mod work_directory;
 
@@ -33,7 +34,8 @@ use crate::comparison::{Comparison, FILES, Plan};
 use crate::engine::Shape;
 use crate::goals::MORE_ROWS;
 use crate::reads::Amount;
-use crate::record::{Record, Run};
+use crate::record::Record;
+use crate::run::Run;
 use crate::work_directory::WorkDirectory;
 
 /// Compare this store with other engines: blocks touched and time per get
@@ -87,13 +89,7 @@ fn main() -> io::Result<()> {
     let arguments = Arguments::parse();
     if cfg!(not(feature = "peers")) {
         eprintln!(
-            "compare: built without RocksDB{}; `cargo run --release -p benches --features peers \
-             --bin compare` has all (and compiles C++ for half an hour, once)",
-            if cfg!(feature = "store-peers") {
-                ""
-            } else {
-                " and the other engines: ours runs alone"
-            }
+            "compare: built without `--features peers`: not every engine takes part; see --help"
         );
     }
     if let (Some(from), Some(to)) = (&arguments.from, &arguments.report) {
