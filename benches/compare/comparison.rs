@@ -17,7 +17,6 @@ use crate::work_directory::WorkDirectory;
 pub(crate) const FILES: u64 = 16;
 /// Number of parts in which a levelled store is loaded.
 const PARTS: u64 = 8;
-const OPENINGS: usize = 5;
 
 /// The amount of work of a run.
 #[derive(Clone, Debug)]
@@ -115,7 +114,7 @@ impl Comparison<'_> {
         let absent = Questions::new(stores, Asked::Absent, amount.questions);
         let uncached = count_uncached(stores, &absent, amount.rounds);
         if !limits_only {
-            self.record.add(stores.time_opening(CACHE_BYTES_ALL, OPENINGS));
+            self.record.add(stores.time_opening(CACHE_BYTES_ALL, 5));
         }
         let open = stores.open(CACHE_BYTES_ALL);
         for asked in Asked::ALL {

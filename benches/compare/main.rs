@@ -1,5 +1,5 @@
-//! Compares this project's store with RocksDB, fjall, redb and HBase: the same rows and gets, in
-//! one run, in alternating rounds.
+//! Compares this project's store with other engines: the same rows and gets, in one run, in alternating
+//! rounds.
 //!
 //! ```text
 //! cargo run --release -p benches --features peers --bin compare -- --quick --json out.json
@@ -19,6 +19,7 @@ mod maps;
 mod page;
 mod reads;
 mod record;
+mod run;
 mod stores;
 mod work_directory;
 
@@ -33,16 +34,17 @@ use crate::comparison::{Comparison, FILES, Plan};
 use crate::engine::Shape;
 use crate::goals::MORE_ROWS;
 use crate::reads::Amount;
-use crate::record::{Record, Run};
+use crate::record::Record;
+use crate::run::Run;
 use crate::work_directory::WorkDirectory;
 
-/// Compare this store with RocksDB, fjall, redb and HBase: blocks touched and time per get
+/// Compare this store with other engines: blocks touched and time per get
 #[derive(Debug, Parser)]
 #[command(after_help = "\
-RocksDB, fjall and redb take part if they are built in:
+RocksDB, fjall, coordinode-lsm-tree, SurrealKV, redb and LMDB take part if they are built in:
   cargo run --release -p benches --features peers --bin compare -- --quick --json out.json
-compiles RocksDB's C++ once, half an hour on two cores. With `--features store-peers` instead, fjall
-and redb take part, which are Rust. HBase takes part with --hbase; it needs a JDK.")]
+compiles RocksDB's C++ once, half an hour on two cores. With `--features store-peers` instead, all
+but RocksDB take part. HBase takes part with --hbase; it needs a JDK.")]
 #[expect(clippy::struct_excessive_bools, reason = "independent options of the command line")]
 struct Arguments {
     /// Measure less: some 6 minutes on two idle processors instead of 45
@@ -87,9 +89,7 @@ fn main() -> io::Result<()> {
     let arguments = Arguments::parse();
     if cfg!(not(feature = "peers")) {
         eprintln!(
-            "compare: built without RocksDB{}; `cargo run --release -p benches --features peers \
-             --bin compare` has all (and compiles C++ for half an hour, once)",
-            if cfg!(feature = "store-peers") { "" } else { ", fjall and redb: ours runs alone" }
+            "compare: built without `--features peers`: not every engine takes part; see --help"
         );
     }
     if let (Some(from), Some(to)) = (&arguments.from, &arguments.report) {
@@ -146,9 +146,10 @@ fn settings(plan: &Plan) -> Vec<String> {
          it covers; map off: with 10.0 bits per key in all"
             .to_owned(),
         "RocksDB's filter and kind of cache are named; the others have one kind of cache each, and \
-         redb has no filter"
+         redb and LMDB have no filter"
             .to_owned(),
-        "each put is a separate call and is in the log when it returns; none waits for the disk"
+        "each put is a separate call and is in the log when it returns; none waits for the disk; \
+         coordinode has no log, redb and LMDB write 250,000 rows in a transaction"
             .to_owned(),
         format!("many files: {FILES} overlapping files, never merged"),
         "levelled: memtables of 16 MiB, then as each engine's own compaction leaves the files"

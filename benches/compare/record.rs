@@ -5,31 +5,12 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use serde::{Deserialize, Serialize};
-
-use crate::claims::{self, Claim, claims, conclusion};
+use crate::claims::{self, claims, conclusion};
 use crate::figure::{self, Figure};
 use crate::load::{Machine, Stage, Ticks, warning};
 use crate::page::page;
+use crate::run::Run;
 use crate::work_directory::WorkDirectory;
-
-/// What a run measured, as in the JSON file.
-#[derive(Debug, Deserialize, Serialize)]
-pub(crate) struct Run {
-    /// The command line.
-    pub(crate) command: String,
-    pub(crate) machine: Machine,
-    /// Whether the run completed; false while it runs and if it was interrupted.
-    pub(crate) is_finished: bool,
-    /// Seconds to the end of the last stage.
-    pub(crate) seconds: f64,
-    /// The finished stages in order.
-    pub(crate) stages: Vec<Stage>,
-    /// The settings of the engines, in words.
-    pub(crate) settings: Vec<String>,
-    pub(crate) figures: Vec<Figure>,
-    pub(crate) claims: Vec<Claim>,
-}
 
 /// A run in progress and its output files.
 pub(crate) struct Record<'a> {

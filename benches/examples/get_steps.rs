@@ -8,13 +8,11 @@
 //! cargo run --profile profiling -p benches --example get_steps -- [present|absent] [get|get_with] [OPTION=NUMBER]…
 //! ```
 //!
-//! Options: `rows`, `files`, `map` (0 or 1), `gets`, `rounds`, `threads`, `cache` (MiB). With `time=1`,
-//! prints the mean time of a get of each round: the least and the median.
+//! Options: `rows`, `files`, `map` (0 or 1), `gets`, `rounds`, `threads`, `cache` (MiB).
 #![expect(clippy::print_stdout, reason = "the figures are what this is for")]
 
 use std::hint::black_box;
 use std::path::Path;
-use std::time::Instant;
 
 use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::BloomType;
@@ -54,27 +52,22 @@ fn main() {
         gets.iter().map(|get| Get::row(get.key).column(FAMILY, QUALIFIER)).collect()
     };
     let plans: Vec<Vec<Get>> = (0..number("threads", 1)).map(plan).collect();
-    let round = &|gets: &[Get]| {
-        let start = Instant::now();
-        for get in gets {
-            let found =
-                if is_visited { counted_visit(&store, get) } else { counted_get(&store, get) };
-            assert_eq!(found, expected, "the answer to {get:?}");
-        }
-        start.elapsed().as_nanos() / gets.len() as u128
-    };
     let rounds = number("rounds", 1);
-    let mut nanos: Vec<u128> = std::thread::scope(|scope| {
-        let threads: Vec<_> = plans
-            .iter()
-            .map(|gets| scope.spawn(move || (0..rounds).map(|_| round(gets)).collect::<Vec<_>>()))
-            .collect();
-        threads.into_iter().flat_map(|thread| thread.join().expect("no panic")).collect()
+    let store = &store;
+    std::thread::scope(|scope| {
+        for gets in &plans {
+            scope.spawn(move || {
+                for get in (0..rounds).flat_map(|_| gets) {
+                    let found = if is_visited {
+                        counted_visit(store, get)
+                    } else {
+                        counted_get(store, get)
+                    };
+                    assert_eq!(found, expected, "the answer to {get:?}");
+                }
+            });
+        }
     });
-    nanos.sort_unstable();
-    if number("time", 0) == 1 {
-        println!("ns a get: {} least, {} median of rounds", nanos[0], nanos[nanos.len() / 2]);
-    }
 }
 
 /// Runs one get and drops its answer: all that a profiler should count.

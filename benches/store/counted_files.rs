@@ -21,7 +21,6 @@ pub(crate) struct CountedFiles {
 
 #[derive(Debug, Default)]
 struct Counts {
-    opened: AtomicU64,
     read: AtomicU64,
     log: AtomicU64,
     files: AtomicU64,
@@ -32,11 +31,6 @@ impl CountedFiles {
     /// written to them is discarded.
     pub(crate) fn with_links_to(original: &Path) -> Self {
         Self { original: Some(original.to_owned()), ..Self::default() }
-    }
-
-    /// Returns the number of files opened for reading.
-    pub(crate) fn opened(&self) -> u64 {
-        self.counts.opened.load(Ordering::Relaxed)
     }
 
     /// Returns the bytes read.
@@ -62,7 +56,6 @@ impl CountedFiles {
 
 impl Vfs for CountedFiles {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadAt>> {
-        self.counts.opened.fetch_add(1, Ordering::Relaxed);
         Ok(Arc::new(CountedRead {
             file: real_files().open(path)?,
             counts: Arc::clone(&self.counts),

@@ -1,4 +1,4 @@
-//! A store as a whole: writes, the parts of a get, opening, the family map, rows with many unflushed cells, scans
+//! A store as a whole: writes, the parts of a get, opening, rows with many unflushed cells, scans
 //! backwards, reads that have much to pass.
 //!
 //! Each module is run by name, all of them without one. The variable `SIZE` sets the size:
@@ -7,7 +7,6 @@
 //! cargo bench -p benches --bench store -- writes
 //! SIZE=200000 cargo bench -p benches --bench store -- gets
 //! cargo bench -p benches --bench store -- open
-//! cargo bench -p benches --bench store -- map
 //! cargo bench -p benches --bench store --features store-peers -- long-rows
 //! cargo bench -p benches --bench store --features store-peers -- backwards
 //! cargo bench -p benches --bench store -- hard-reads
@@ -16,7 +15,6 @@
 
 mod backwards;
 mod counted_files;
-mod family_map;
 mod gets;
 mod hard_reads;
 mod long_rows;
@@ -37,11 +35,10 @@ const SEED: u64 = 1;
 type Run = fn(&mut Criterion);
 
 fn main() {
-    let all: [(&str, Run); 7] = [
+    let all: [(&str, Run); 6] = [
         ("writes", writes::run),
         ("gets", gets::run),
         ("open", open::run),
-        ("map", family_map::run),
         ("long-rows", long_rows::run),
         ("backwards", backwards::run),
         ("hard-reads", hard_reads::run),

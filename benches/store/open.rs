@@ -41,8 +41,7 @@ pub(crate) fn run(criterion: &mut Criterion) {
     let store = open(&counted);
     assert_eq!(store.stats().families[0].files, files);
     println!(
-        "{files} files: {} opened, {:.1} MB read; {:.1} MB are to be loaded on open",
-        counted.opened(),
+        "{files} files: {:.1} MB read; {:.1} MB are to be loaded on open",
         counted.read_bytes() as f64 / 1e6,
         (files * load_on_open) as f64 / 1e6,
     );
