@@ -71,3 +71,22 @@ fn no_cells_follow_an_error() {
         assert!(cells.next_ref().expect("the error was returned").is_none());
     }
 }
+
+#[test]
+fn families_come_in_order_and_reverse_scans_are_refused() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    make(directory.path());
+    let store = Store::open(directory.path(), StoreOptions::default()).expect("sound");
+    let scans = ["g", "f"].map(|family| Scan::family(family).stop("row001"));
+    let mut cells = MergedScans::open(&store.snapshot(), scans).expect("sound");
+    for family in [&b"f"[..], b"g"] {
+        let cell = cells.next_ref().expect("sound").expect("a cell of the row");
+        assert_eq!(cell.family, family);
+    }
+    for scans in
+        [[Scan::family("f"), Scan::family("g").reverse(true)], ["f", "f"].map(Scan::family)]
+    {
+        let refused = MergedScans::open(&store.snapshot(), scans).expect_err("cannot be merged");
+        assert!(refused.to_string().contains("cannot be merged"), "{refused}");
+    }
+}

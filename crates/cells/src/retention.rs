@@ -8,7 +8,7 @@ use crate::units::Timestamp;
 /// Whether deleted cells are kept. The variants are named as in HBase.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum KeepDeletedCells {
-    /// Compactions drop deleted cells.
+    /// Flushes and compactions drop deleted cells.
     #[default]
     False,
     /// Deleted cells are kept within the limits of versions and TTL. Reads whose time range ends

@@ -139,12 +139,13 @@ impl Rules<'_> {
     /// Limits the read to this column. Further calls add further columns.
     pub fn column(mut self, qualifier: impl AsRef<[u8]>) -> Self {
         self.columns.to_mut().add(qualifier.as_ref());
+        self.shows_all = false;
         self
     }
 
     /// Makes a raw read show also earlier writes of a version, cells past the TTL of their own, and negative times.
     ///
-    /// HBase shows them to no read; a file can have them. Name the columns before.
+    /// HBase shows them to no read; a file can have them.
     pub fn every_cell(mut self) -> Self {
         self.every_cell = true;
         self.oldest_unexpired = Timestamp::OLDEST;

@@ -10,7 +10,7 @@ use crate::rules::{Rules, Verdict};
 pub enum Choice {
     /// Return the cell.
     Return,
-    /// Move on, past all cells that do not matter after this one.
+    /// Do not return the cell. Move to the next one, or seek if the verdict says that many cells do not matter.
     Pass,
     /// Move on to the next row.
     EndRow,
@@ -123,14 +123,14 @@ impl<'c, S: CellCursor> ShownCells<'c, S> {
         Self { merge, rules, state: State::Unjudged, seeks: true, is_row_by_row: false }
     }
 
-    /// Lets the read pass each cell, so that it reads all blocks of its sources.
+    /// Lets the read pass each cell, so that it reads all blocks of its sources; only the end of a row is sought.
     #[must_use]
     pub const fn without_seeks(mut self) -> Self {
         self.seeks = false;
         self
     }
 
-    /// Keeps the merge in its current row: [`Selection::prepare`] leads it to the next one.
+    /// Never advances into another row; a seek may, and [`Selection::prepare`] then leads to the next row.
     #[must_use]
     pub const fn row_by_row(mut self) -> Self {
         self.is_row_by_row = true;
@@ -142,21 +142,21 @@ impl<'c, S: CellCursor> ShownCells<'c, S> {
         self.state = State::Done;
     }
 
-    /// Moves to the next cell to return; returns whether there is one. Stays if that was not taken yet.
+    /// Moves to the next cell to return; returns whether there is one. Stays on a selected cell that was not taken.
     ///
     /// # Errors
     ///
     /// Of the sources.
     #[inline]
     pub fn select(&mut self, selection: &mut impl Selection<S>) -> Result<bool, S::Error> {
-        if self.state == State::Selected {
-            return Ok(true);
+        match self.state {
+            State::Selected => return Ok(true),
+            State::Done => return Ok(false),
+            State::Returned | State::Unjudged => {}
         }
         // If a step fails, the read stays done.
-        match std::mem::replace(&mut self.state, State::Done) {
-            State::Done | State::Selected => return Ok(false),
-            State::Returned => self.advance()?,
-            State::Unjudged => {}
+        if std::mem::replace(&mut self.state, State::Done) == State::Returned {
+            self.advance()?;
         }
         if self.find(selection)? {
             self.state = State::Selected;
@@ -246,7 +246,7 @@ impl<'c, S: CellCursor> ShownCells<'c, S> {
         &self.merge
     }
 
-    /// Returns the merge and the rules, to add sources before the first cell is asked for.
+    /// Returns the merge and the rules, so that a caller can add sources before the first [`select`](Self::select).
     pub const fn parts(&mut self) -> (&mut MergeCursor<S>, &mut Rules<'c>) {
         (&mut self.merge, &mut self.rules)
     }
@@ -259,8 +259,7 @@ impl<'c, S: CellCursor> ShownCells<'c, S> {
 
 /// Moves a source to the first cell of a row that is not before a column, if it is in that row.
 ///
-/// Calls `pass` with each cell before, unless there are too many: then the source seeks the column. `pass` returns whether the
-/// cell counts towards that limit.
+/// Calls `counts` with each cell that it passes, and seeks the column after 16 cells for which that returned `true`.
 ///
 /// # Errors
 ///

@@ -145,7 +145,7 @@ pub struct QueryTimes {
 }
 
 impl QueryTimes {
-    /// HBase's `QueryTimes.allTime`, which also has negative timestamps and the greatest one. Cells with
+    /// HBase's `TimeRange.allTime`, which also has negative timestamps and the greatest one. Cells with
     /// such timestamps come from loaded files.
     pub const ALL: Self = Self { min: Timestamp::new(0), max: Timestamp::LATEST };
 

@@ -2,7 +2,7 @@
 
 use sstable::{Cell, CellRef};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::read::query::Scan;
 use crate::read::scan::ScanCells;
 use crate::read::snapshot::Snapshot;
@@ -40,12 +40,21 @@ struct FamilyCells {
 }
 
 impl MergedScans {
-    /// Begins scans, by ascending family, of a store as it was at the moment of a snapshot.
+    /// Begins scans of a store as it was at the moment of a snapshot. They are read in the order of their families.
     ///
     /// # Errors
     ///
-    /// If the store did not have one of the families, or cannot be read.
+    /// If the store did not have one of the families, or cannot be read; [`Error::Invalid`] for a reverse scan, and
+    /// for two scans of one family.
     pub fn open(snapshot: &Snapshot, scans: impl IntoIterator<Item = Scan>) -> Result<Self> {
+        let mut scans: Vec<Scan> = scans.into_iter().collect();
+        scans.sort_by(|one, other| one.family.cmp(&other.family));
+        if scans.iter().any(|scan| scan.reverse) {
+            return Err(Error::invalid("reverse scans of several families cannot be merged"));
+        }
+        if scans.windows(2).any(|pair| pair[0].family == pair[1].family) {
+            return Err(Error::invalid("two scans of one family cannot be merged"));
+        }
         let families = scans.into_iter().map(|scan| {
             let cells = snapshot.scan(scan)?;
             Ok(FamilyCells { cells, next: None })

@@ -184,7 +184,10 @@ impl Scan {
     /// Creates a scan of what a selection has of a family.
     pub fn of_selection(family: impl AsRef<[u8]>, selection: &FamilySelection) -> Self {
         let FamilySelection { start, stop, prefix, qualifiers, view } = selection;
-        let mut scan = Self::family(family).start(start).prefix(prefix);
+        let mut scan = Self::family(family).start(start);
+        if !prefix.is_empty() {
+            scan = scan.prefix(prefix);
+        }
         (scan.stop, scan.view) = (stop.as_deref().map(Into::into), *view);
         qualifiers.iter().fold(scan, Self::column)
     }

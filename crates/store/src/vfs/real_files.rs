@@ -118,7 +118,14 @@ impl Vfs for RealFiles {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Access::Create,
             Err(error) => return Err(error),
         };
-        let file = Arc::new(files.place(path).open(access)?);
+        let file = match files.place(path).open(access) {
+            // Another process has just created it, and may hold the lock.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                files.place(path).open(Access::Write)
+            }
+            file => file,
+        };
+        let file = Arc::new(file?);
         if !lock.try_add(Arc::clone(&file))? {
             return Ok(None);
         }
@@ -138,7 +145,7 @@ impl Vfs for RealFiles {
     }
 }
 
-/// Returns an error if a regular file is not there. Call this before opening it.
+/// Returns an error unless a regular file is at the place. Call this before opening it.
 ///
 /// Opening a pipe would wait for its other end, and a symbolic link may lead out of the store.
 fn check_regular_file(place: &Place<'_>) -> io::Result<()> {

@@ -19,7 +19,7 @@ impl DistinctRows {
         Self { seed, row: None, hashes: Vec::new() }
     }
 
-    /// Adds the row of the next cell; returns whether the cell before had another one.
+    /// Adds the row of the next cell; returns whether the row is new.
     pub(crate) fn add(&mut self, row: &[u8]) -> bool {
         if self.row.as_deref() == Some(row) {
             return false;
@@ -58,7 +58,7 @@ impl RowHashes {
     /// The number of rows that are inserted under one lock of the map's writer.
     const BATCH: usize = 1024;
 
-    /// Begins the insertion of rows under the slot of `slot`.
+    /// Begins the insertion of rows under the writer's slot.
     pub(crate) const fn new(seed: Seed, slot: SlotWriter) -> Self {
         Self { slot, rows: 0, batch: DistinctRows::new(seed) }
     }

@@ -26,7 +26,7 @@ use crate::vfs::{AppendFile, Entry, Lock, Vfs};
 pub(crate) struct ReservedFiles {
     /// As the options of the store have it.
     vfs: Arc<dyn Vfs>,
-    /// For the locked directory only, if the file system can do that.
+    /// The same file system, with paths into the locked directory looked up from its descriptor, if it can do that.
     locked: OnceLock<Arc<dyn Vfs>>,
     spare: Mutex<Spare>,
     process: OwnProcess,
@@ -57,7 +57,8 @@ impl ReservedFiles {
         Arc::new(Self { vfs, locked, spare, process, lock })
     }
 
-    /// Keeps to the locked directory from now on, and checks the lock before each change, as long as it is held.
+    /// Keeps to the locked directory from now on, and checks the lock before each change. Once the lock is dropped, a
+    /// change is an error.
     pub(crate) fn keep_to(&self, lock: &Arc<dyn Lock>) {
         let is_first = self.lock.set(Arc::downgrade(lock)).is_ok();
         assert!(is_first, "a store takes its lock once");

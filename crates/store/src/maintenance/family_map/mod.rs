@@ -1,7 +1,7 @@
 //! Keeps the family maps complete: inserts the rows of flushes and of files that are not covered.
 //!
 //! ```text
-//! flush            inserts the rows while it writes the file; the version that lists the file
+//! flush            inserts the rows once it has written the file; the version that lists the file
 //!                  covers it at once
 //! compaction       does not change the map: the new file gets the slots of its inputs
 //! bulk load,       the file is not covered: reads query its filter until the compaction thread has
@@ -12,7 +12,7 @@
 //!
 //! | file          | content                                                               |
 //! |---------------|-----------------------------------------------------------------------|
-//! | `new_rows`    | inserts the rows of a flush while it writes its file                  |
+//! | `new_rows`    | inserts the rows of a flush once its file is written                  |
 //! | `cover`       | takes steps until all files of all families are covered               |
 //! | `next_step`   | chooses the next step: cover a file, sweep, build or drop the map     |
 //! | `build`       | takes a step, and publishes the new version                           |

@@ -28,9 +28,9 @@ enum Place<'f> {
 }
 
 impl<'f> NewRows<'f> {
-    /// Begins the rows of a flush.
+    /// Begins to collect the rows of a flush.
     ///
-    /// With [`MapMode::Files`] and [`MapMode::Wide`], a flush into a family without files creates
+    /// With [`MapMode::Files`] and [`MapMode::Wide`], a flush into a family without files will create
     /// the map. If the map has no room, the compaction thread covers the file later.
     pub(crate) fn of_flush(catalog: &'f Catalog, version: &'f FamilyVersion) -> Self {
         let mode = version.family.options.family_map;

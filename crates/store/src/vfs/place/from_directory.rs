@@ -75,14 +75,14 @@ impl<'a> Place<'a> {
         Ok(rustix::fs::unlinkat(self.directory(), self.path, AtFlags::REMOVEDIR)?)
     }
 
-    /// Creates a directory and its parents; one that is there is not an error.
+    /// Creates a directory and its parents; one that is there, or a link to one, is not an error.
     pub(in crate::vfs) fn create_directory(&self) -> io::Result<()> {
         let Some(directory) = self.directory else { return fs::create_dir_all(self.path) };
         let mut parents: Vec<&Path> = self.path.ancestors().collect();
         parents.pop(); // The open directory.
         for path in parents.into_iter().rev() {
             match rustix::fs::mkdirat(directory, path, Mode::from_raw_mode(0o777)) {
-                Err(Errno::EXIST) if kind_at(directory.as_fd(), path)? == EntryKind::Directory => {}
+                Err(Errno::EXIST) if is_directory_at(directory, path)? => {}
                 made => made?,
             }
         }
@@ -107,6 +107,11 @@ impl<'a> Place<'a> {
         }
         Ok(entries)
     }
+}
+
+fn is_directory_at(directory: &File, path: &Path) -> io::Result<bool> {
+    let metadata = rustix::fs::statat(directory, path, AtFlags::empty())?;
+    Ok(FileType::from_raw_mode(metadata.st_mode) == FileType::Directory)
 }
 
 fn kind_at(directory: BorrowedFd<'_>, path: &Path) -> io::Result<EntryKind> {
