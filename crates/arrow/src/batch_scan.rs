@@ -284,9 +284,7 @@ impl BatchScan {
     /// As [`store`](Self::store), and if the store did not have one of the families.
     pub fn store_snapshot(&self, snapshot: &Snapshot, families: &[String]) -> Result<Batches> {
         let selection = self.selection();
-        let mut names: Vec<&String> = families.iter().collect();
-        names.sort_unstable();
-        let scans = names.into_iter().filter_map(|family| {
+        let scans = families.iter().filter_map(|family| {
             Some(Scan::of_selection(family, &selection.of_family(family.as_bytes())?))
         });
         self.batches(Source::Store(MergedScans::open(snapshot, scans)?))

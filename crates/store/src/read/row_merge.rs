@@ -23,7 +23,7 @@ use crate::read::sources::{CellSource, MemstoreCursor, StoreMerge};
 
 /// A cell of an answer.
 pub(crate) enum ShownCell<'a> {
-    /// Lent by a block, or by the merge.
+    /// Borrowed from a block, or from the merge.
     Borrowed(CellRef<'a>),
     /// The cell was copied from a memstore.
     Owned(Cell),

@@ -50,7 +50,7 @@ impl<'a> Place<'a> {
 
     /// Returns what is at the place. A link is not followed.
     pub(in crate::vfs) fn kind(&self) -> io::Result<EntryKind> {
-        kind_at(self.directory(), self.path)
+        kind_at(self.directory(), self.path, AtFlags::SYMLINK_NOFOLLOW)
     }
 
     pub(in crate::vfs) fn len(&self) -> io::Result<u64> {
@@ -82,7 +82,9 @@ impl<'a> Place<'a> {
         parents.pop(); // The open directory.
         for path in parents.into_iter().rev() {
             match rustix::fs::mkdirat(directory, path, Mode::from_raw_mode(0o777)) {
-                Err(Errno::EXIST) if is_directory_at(directory, path)? => {}
+                Err(Errno::EXIST)
+                    if kind_at(directory.as_fd(), path, AtFlags::empty())?
+                        == EntryKind::Directory => {}
                 made => made?,
             }
         }
@@ -100,7 +102,9 @@ impl<'a> Place<'a> {
                 continue;
             }
             let kind = match entry.file_type() {
-                FileType::Unknown => kind_at(directory.as_fd(), Path::new(name))?,
+                FileType::Unknown => {
+                    kind_at(directory.as_fd(), Path::new(name), AtFlags::SYMLINK_NOFOLLOW)?
+                }
                 known => kind_of(known),
             };
             entries.push(Entry { name: name.to_owned(), kind });
@@ -109,13 +113,9 @@ impl<'a> Place<'a> {
     }
 }
 
-fn is_directory_at(directory: &File, path: &Path) -> io::Result<bool> {
-    let metadata = rustix::fs::statat(directory, path, AtFlags::empty())?;
-    Ok(FileType::from_raw_mode(metadata.st_mode) == FileType::Directory)
-}
-
-fn kind_at(directory: BorrowedFd<'_>, path: &Path) -> io::Result<EntryKind> {
-    let metadata = rustix::fs::statat(directory, path, AtFlags::SYMLINK_NOFOLLOW)?;
+/// Returns what is at a path; `flags` say whether a link is followed.
+fn kind_at(directory: BorrowedFd<'_>, path: &Path, flags: AtFlags) -> io::Result<EntryKind> {
+    let metadata = rustix::fs::statat(directory, path, flags)?;
     Ok(kind_of(FileType::from_raw_mode(metadata.st_mode)))
 }
 
