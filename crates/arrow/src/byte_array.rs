@@ -53,7 +53,6 @@ impl ByteArray {
     }
 
     /// Returns the bytes of a value, those of text in UTF-8; of null, any bytes.
-    #[inline]
     pub(crate) fn value(&self, index: usize) -> &[u8] {
         match self {
             Self::Utf8(array) => array.value(index).as_bytes(),

@@ -90,7 +90,6 @@ impl TypedBuilder {
     }
 
     /// Decodes and appends a value. Returns its type if it is not of the type.
-    #[inline]
     pub(crate) fn append(&mut self, value: &[u8]) -> Result<(), ValueType> {
         if let Self::Binary(builder) = self {
             builder.append_value(value);

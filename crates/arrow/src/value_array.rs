@@ -104,7 +104,6 @@ impl ValueArray {
     }
 
     /// Returns whether a value is null.
-    #[inline]
     pub fn is_null(&self, index: usize) -> bool {
         self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(index))
     }
@@ -114,7 +113,6 @@ impl ValueArray {
     /// # Errors
     ///
     /// A message if the value is not of the type.
-    #[inline]
     pub fn encode(&self, index: usize, out: &mut Vec<u8>) -> Result<(), String> {
         self.values.encode(index, self.value_type, out)
     }
@@ -200,7 +198,6 @@ impl Values {
             .ok_or_else(|| format!("values of type {found} cannot be written as {given}"))
     }
 
-    #[inline]
     fn encode(&self, index: usize, as_type: ValueType, out: &mut Vec<u8>) -> Result<(), String> {
         use ValueType as T;
         match (self, as_type) {

@@ -69,7 +69,6 @@ impl CellFilter {
     }
 
     /// Returns whether a cell is shown. Cells must come in the order of the scan.
-    #[inline]
     pub fn accepts(&mut self, cell: &CellRef<'_>) -> bool {
         self.conditions.is_empty() || self.meets_conditions(cell)
     }

@@ -168,7 +168,6 @@ impl<'a> KeyRef<'a> {
     }
 
     /// Returns whether a flat key has this row, without parsing the rest of the key.
-    #[inline]
     pub fn is_of_row(flat: &[u8], row: &[u8]) -> bool {
         flat.split_first_chunk::<2>().is_some_and(|(len, rest)| {
             usize::from(u16::from_be_bytes(*len)) == row.len() && rest.starts_with(row)

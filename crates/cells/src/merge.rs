@@ -27,7 +27,6 @@ pub trait CellCursor {
     ///
     /// A merge asks for the row of each cell. A cursor that knows it without the rest of the cell
     /// should override this.
-    #[inline]
     fn row(&self) -> Option<&[u8]> {
         self.cell().map(|cell| cell.row)
     }
@@ -43,13 +42,11 @@ pub trait CellCursor {
     /// Returns whether the next step takes as long as a seek.
     ///
     /// Then [`MergeCursor::seek_past`] seeks past cells that do not matter without passing some of them first.
-    #[inline]
     fn steps_by_seek(&self) -> bool {
         false
     }
 
     /// Returns whether the current cell is known to be the last one of its row.
-    #[inline]
     fn is_at_row_end(&self) -> bool {
         false
     }
@@ -379,7 +376,6 @@ impl<S: CellCursor> MergeCursor<S> {
         self.heap[index] = sinking;
     }
 
-    #[inline]
     fn is_before(&self, left: HeapEntry, right: HeapEntry) -> bool {
         if left.head != right.head {
             return left.head < right.head;
@@ -404,7 +400,6 @@ impl<S: CellCursor> MergeCursor<S> {
 }
 
 /// Returns the head of a row, by which the heap compares it first.
-#[inline]
 fn head(order: Comparator, row: &[u8]) -> RowHead {
     match order {
         Comparator::Bytes => row_head(row),

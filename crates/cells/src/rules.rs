@@ -488,7 +488,6 @@ impl<'c> Rules<'c> {
 ///
 /// The fast path for most gets of one column. The cell is the only candidate, so no delete marker
 /// hides it and it is the first version. The caller has checked that it is in the column.
-#[inline]
 pub fn shows_only_put(family: &Retention, view: &View, cell: &CellRef<'_>) -> bool {
     cell.cell_type == CellType::Put
         && cell.tags.is_empty()

@@ -25,7 +25,6 @@ pub trait Selection<S: CellCursor> {
     /// # Errors
     ///
     /// Of the sources.
-    #[inline]
     fn prepare(
         &mut self,
         _merge: &mut MergeCursor<S>,
@@ -147,7 +146,6 @@ impl<'c, S: CellCursor> ShownCells<'c, S> {
     /// # Errors
     ///
     /// Of the sources.
-    #[inline]
     pub fn select(&mut self, selection: &mut impl Selection<S>) -> Result<bool, S::Error> {
         match self.state {
             State::Selected => return Ok(true),
@@ -175,13 +173,11 @@ impl<'c, S: CellCursor> ShownCells<'c, S> {
     }
 
     /// Returns whether there is a [`selected`](Self::selected) cell.
-    #[inline]
     pub fn has_selected(&self) -> bool {
         self.state == State::Selected
     }
 
     /// Lets the next call of [`select`](Self::select) move on.
-    #[inline]
     pub const fn take(&mut self) {
         if matches!(self.state, State::Selected) {
             self.state = State::Returned;
@@ -193,7 +189,6 @@ impl<'c, S: CellCursor> ShownCells<'c, S> {
     /// # Errors
     ///
     /// Of the sources.
-    #[inline]
     pub fn next(
         &mut self,
         selection: &mut impl Selection<S>,
@@ -208,7 +203,6 @@ impl<'c, S: CellCursor> ShownCells<'c, S> {
     }
 
     /// Moves to the first cell to return, at or after the current one; returns whether there is one.
-    #[inline]
     fn find(&mut self, selection: &mut impl Selection<S>) -> Result<bool, S::Error> {
         loop {
             selection.prepare(&mut self.merge, &mut self.rules)?;
@@ -236,7 +230,6 @@ impl<'c, S: CellCursor> ShownCells<'c, S> {
         }
     }
 
-    #[inline]
     fn advance(&mut self) -> Result<(), S::Error> {
         if self.is_row_by_row { self.merge.advance_in_row() } else { self.merge.advance() }
     }

@@ -77,7 +77,6 @@ impl NamedColumns {
     }
 
     /// Returns whether [`sorted`](Self::sorted) has all columns.
-    #[inline]
     pub fn is_sorted(&self) -> bool {
         self.later.is_empty()
     }
@@ -150,19 +149,16 @@ impl QueryTimes {
     pub const ALL: Self = Self { min: Timestamp::new(0), max: Timestamp::LATEST };
 
     /// Returns whether the range begins after `time`.
-    #[inline]
     pub fn begins_after(self, time: Timestamp) -> bool {
         time < self.min && self != Self::ALL
     }
 
     /// Returns whether the range ends at `time` or before.
-    #[inline]
     pub fn ends_by(self, time: Timestamp) -> bool {
         time >= self.max && self != Self::ALL
     }
 
     /// Returns whether a time is in the range.
-    #[inline]
     pub fn contains(self, time: Timestamp) -> bool {
         !self.begins_after(time) && !self.ends_by(time)
     }

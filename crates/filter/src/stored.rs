@@ -168,7 +168,6 @@ impl<B: AsRef<[u8]>> StoredFilter<B> {
     ///
     /// Empty if `B::as_ref` now returns fewer bytes than a header has. `AsRef` does not guarantee
     /// the same bytes in each call.
-    #[inline]
     fn body(&self) -> &[u8] {
         self.bytes.as_ref().get(HEADER_LEN..).unwrap_or_default()
     }

@@ -53,7 +53,6 @@ impl Body {
     /// Returns the bytes from `at` to `end`; `end` must be at most the length.
     ///
     /// Only debug builds check this; release builds check that the range lies within the buffer.
-    #[inline]
     pub(crate) fn range(&self, at: usize, end: usize) -> &[u8] {
         debug_assert!(end <= self.len(), "{at}..{end} of {}", self.len());
         match self.buffer.get(self.start + at..self.start + end) {
@@ -62,7 +61,6 @@ impl Body {
         }
     }
 
-    #[inline]
     pub(crate) const fn len(&self) -> usize {
         self.end - self.start
     }
@@ -96,7 +94,6 @@ fn past_the_end(at: usize, len: usize) -> ! {
 impl Deref for Body {
     type Target = [u8];
 
-    #[inline]
     fn deref(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }

@@ -122,7 +122,6 @@ impl BlockCache {
     /// Whether neither part was ever more than half full.
     ///
     /// Then no block will be evicted soon, and accesses need not be recorded.
-    #[inline]
     pub(crate) fn has_room(&self) -> bool {
         self.has_room.load(Ordering::Relaxed)
     }

@@ -37,7 +37,6 @@ impl<'a> Input<'a> {
     }
 
     /// Reads `len` bytes.
-    #[inline]
     pub(crate) const fn take(&mut self, len: usize) -> Option<&'a [u8]> {
         match self.0.split_at_checked(len) {
             Some((taken, rest)) => {
@@ -49,7 +48,6 @@ impl<'a> Input<'a> {
     }
 
     /// Reads `N` bytes.
-    #[inline]
     pub(crate) const fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
         match self.0.split_first_chunk() {
             Some((taken, rest)) => {
@@ -76,25 +74,21 @@ impl<'a> Input<'a> {
         }))
     }
 
-    #[inline]
     pub(crate) fn u8(&mut self) -> Option<u8> {
         self.array().map(|[byte]| byte)
     }
 
     /// Reads a big-endian number.
-    #[inline]
     pub(crate) fn u16(&mut self) -> Option<u16> {
         self.array().map(u16::from_be_bytes)
     }
 
     /// Reads a length or count: a big-endian i32 that is not negative.
-    #[inline]
     pub(crate) fn len_i32(&mut self) -> Option<usize> {
         usize::try_from(i32::from_be_bytes(self.array()?)).ok()
     }
 
     /// Reads a vint of at most five bytes and at most `i32::MAX`, as all lengths are.
-    #[inline]
     pub(crate) fn vint(&mut self) -> Option<usize> {
         // Most lengths in encoded cells are less than 128, which takes one byte.
         self.short_or(Self::long_vint)

@@ -39,7 +39,6 @@ struct ColumnKeys {
 
 impl<'k> RowProbe<'k> {
     /// Returns a probe for a row; `seed` is the one shared by the filters of a store's files.
-    #[inline]
     pub fn new(row: &'k [u8], seed: Seed) -> Self {
         Self::of_column(row, None, seed)
     }
@@ -62,7 +61,6 @@ impl<'k> RowProbe<'k> {
     ///
     /// If a column filter says no, the file has neither the column nor a delete of its whole
     /// family.
-    #[inline]
     #[must_use]
     pub fn with_column(self, qualifier: &'k [u8]) -> Self {
         Self::of_column(self.row, Some(qualifier), self.seed)
@@ -74,7 +72,6 @@ impl<'k> RowProbe<'k> {
     }
 
     /// The head of the row, see [`RowHead`].
-    #[inline]
     pub(crate) const fn head(&self) -> RowHead {
         self.head
     }

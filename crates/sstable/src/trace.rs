@@ -101,7 +101,6 @@ impl ReadTrace {
     /// Counts a block.
     ///
     /// `len` is the size on disk of a block from the file, and the size in memory of a cached block.
-    #[inline]
     pub fn touch(&mut self, kind: BlockKind, source: BlockSource, len: usize) {
         self.blocks[kind as usize][source as usize] += 1;
         self.bytes[kind as usize][source as usize] += len as u64;
@@ -163,7 +162,6 @@ impl ReadTrace {
     }
 
     /// Returns the named fields in order.
-    #[inline]
     const fn named(&self) -> [u64; Numbers::NAMED] {
         [
             self.files_considered,

@@ -138,7 +138,6 @@ impl HashPair {
     ///
     /// A position is a magnitude modulo the number of bits. HBase computes |v % bits| with Java's
     /// truncated remainder; |v| mod bits is equal, also for `i32::MIN`.
-    #[inline]
     fn magnitudes(self) -> impl Iterator<Item = u32> {
         let mut composite = self.h1;
         core::iter::repeat_with(move || {

@@ -121,14 +121,12 @@ impl<const FIELD_BITS: u32> LineView<FIELD_BITS> {
     }
 
     /// Returns the line of a key; `None` if there are no lines.
-    #[inline]
     fn line(body: &[u8], hash: KeyHash) -> Option<&Line> {
         let (lines, _) = body.as_chunks();
         lines.get(kernel::line_index(hash, lines.len()))
     }
 
     /// Returns the line of a key; `None` if there are no lines.
-    #[inline]
     pub(crate) fn line_mut(body: &mut [u8], hash: KeyHash) -> Option<&mut Line> {
         let (lines, _) = body.as_chunks_mut();
         let index = kernel::line_index(hash, lines.len());
@@ -157,7 +155,6 @@ impl<const FIELD_BITS: u32> LineView<FIELD_BITS> {
         self.instructions.lines_contain::<FIELD_BITS>(lines, hashes, self.probes, answers);
     }
 
-    #[inline]
     pub(crate) fn prefetch_line(body: &[u8], hash: KeyHash) {
         if let Some(line) = Self::line(body, hash) {
             kernel::prefetch(line);

@@ -174,7 +174,6 @@ impl SplitBlockView {
         Self { instructions: InstructionSet::detect() }
     }
 
-    #[inline]
     fn block(body: &[u8], hash: KeyHash) -> Option<&Block> {
         let (blocks, _) = body.as_chunks();
         blocks.get(kernel::block_index(hash, blocks.len()))

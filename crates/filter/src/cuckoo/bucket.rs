@@ -132,19 +132,16 @@ impl Buckets {
     }
 
     /// Returns the number of bytes that a bucket touches, the same for odd and even buckets.
-    #[inline]
     const fn span(self) -> usize {
         (self.bucket_bits() as usize).div_ceil(8)
     }
 
     /// Returns a mask of the bits of a bucket.
-    #[inline]
     const fn mask(self) -> u64 {
         u64::MAX >> (u64::BITS - self.bucket_bits())
     }
 
     /// Returns the index of a bucket's first byte, and the bucket's first bit in it: 0 or 4.
-    #[inline]
     const fn position(self, bucket: usize) -> (usize, u32) {
         if self.bucket_bits().is_multiple_of(8) {
             return (bucket * self.span(), 0);
@@ -155,7 +152,6 @@ impl Buckets {
     }
 
     /// Reads a bucket that touches `SPAN` bytes; returns 0 after the end of the table.
-    #[inline]
     fn load<const SPAN: usize>(self, table: &[u8], bucket: usize) -> u64 {
         if self.bucket_bits().is_multiple_of(8) {
             return word::<SPAN>(table, bucket);
@@ -228,7 +224,6 @@ impl Buckets {
         )
     }
 
-    #[inline]
     fn contains_in<const SPAN: usize>(self, table: &[u8], count: usize, hash: KeyHash) -> bool {
         self.compare::<SPAN>(table, KeyBuckets::new(hash, self, count))
     }
@@ -242,7 +237,6 @@ impl Buckets {
     /// slots that were 0; `& !first` masks out the slots whose highest bit was set before. A borrow
     /// can also set the highest bit of the next slot, but only if a lower slot was 0, that is,
     /// matches. (Mycroft, 1987.)
-    #[inline]
     fn compare<const SPAN: usize>(self, table: &[u8], key: KeyBuckets) -> bool {
         let pattern = self.low.wrapping_mul(key.fingerprint);
         let first = self.load::<SPAN>(table, key.first) ^ pattern;
@@ -300,7 +294,6 @@ impl Buckets {
     }
 
     /// Prefetches both buckets of a key, for buckets that touch `SPAN` bytes.
-    #[inline]
     fn prefetch_in<const SPAN: usize>(self, table: &[u8], key: KeyBuckets) {
         let (buckets, _) = table.as_chunks::<SPAN>();
         for bucket in [key.first, key.second] {
@@ -382,7 +375,6 @@ impl KeyBuckets {
 /// insert kicks fingerprint φ from bucket i and then ψ from φ's other bucket, ψ moves to bucket
 /// i + H(ψ) − H(φ). If H(φ) were a multiple of φ, few such differences would exist, and a chain of
 /// kicks would soon return to the buckets where it has been.
-#[inline]
 pub(super) fn other_bucket(fingerprint: u64, bucket: usize, count: usize) -> usize {
     let mixed = fingerprint.wrapping_mul(0x9e37_79b9_7f4a_7c15); // 2^64 over the golden ratio.
     let mixed = (mixed ^ (mixed >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);

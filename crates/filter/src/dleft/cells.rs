@@ -147,7 +147,6 @@ impl CellLayout {
     }
 
     /// Returns a mark for each used cell of the word: the lowest bit of the cell is set.
-    #[inline]
     const fn used(&self, word: u64) -> u64 {
         ((word >> self.remainder_bits & self.counter_mask) + self.counter_mask) >> self.counter_bits
             & self.ones
@@ -156,7 +155,6 @@ impl CellLayout {
     /// Returns a mark for each used cell that holds a remainder: its lowest bit is set.
     ///
     /// `repeated` is a word with the remainder in each cell.
-    #[inline]
     const fn matches(&self, word: u64, repeated: u64) -> u64 {
         let differs =
             ((word & self.remainder_mask ^ repeated) + self.remainder_mask) >> self.remainder_bits;

@@ -54,13 +54,11 @@ impl Layout {
     }
 
     /// Returns the byte offset of a bucket in the table.
-    #[inline]
     fn bucket_at(&self, subtable: usize, bucket: u64) -> usize {
         self.bucket_index(subtable, bucket) * self.shape.cell_bits() as usize
     }
 
     /// Returns the index of a bucket among the buckets of all subtables.
-    #[inline]
     const fn bucket_index(&self, subtable: usize, bucket: u64) -> usize {
         subtable * self.shape.buckets as usize + bucket as usize
     }
@@ -68,7 +66,6 @@ impl Layout {
     /// Iterates over the positions of a key's number, one per subtable: bucket index and remainder.
     ///
     /// The index counts the buckets of all subtables.
-    #[inline]
     pub(super) fn positions(&self, number: u64) -> impl Iterator<Item = (usize, u32)> {
         (0..self.shape.subtables as usize).map(move |subtable| {
             let Position { bucket, remainder } = self.permutations.position(number, subtable);
@@ -89,7 +86,6 @@ impl Layout {
     }
 
     /// Computes the targets of a key, one per subtable.
-    #[inline]
     fn targets<'a>(&self, number: u64, targets: &'a mut Targets) -> &'a [CellTarget] {
         let targets = &mut targets[..self.shape.subtables as usize];
         for ((bucket, remainder), target) in self.positions(number).zip(targets.iter_mut()) {
@@ -132,7 +128,6 @@ impl Layout {
     }
 
     /// Prefetches a bucket, which may span two cache lines.
-    #[inline]
     fn prefetch_bucket(&self, table: &[u8], at: usize) {
         kernel::prefetch_at(table, at);
         kernel::prefetch_at(table, at.wrapping_add(self.shape.cell_bits() as usize - 1));

@@ -66,7 +66,6 @@ impl Permutations {
     }
 
     /// Returns the position of a number in a subtable.
-    #[inline]
     pub(super) const fn position(&self, number: u64, subtable: usize) -> Position {
         let permuted = self.multipliers[subtable].times(number, self.modulus);
         Position {
@@ -87,7 +86,6 @@ impl Multiplier {
     /// The integer part of a·x / M is `(quotient·x) >> 64` or one more, because the rounding error
     /// is less than x/2^64 + 1, and so less than 2. (Shoup's multiplication, from NTL; Harvey:
     /// "Faster arithmetic for number-theoretic transforms", 2014.)
-    #[inline]
     const fn times(self, x: u64, modulus: u64) -> u64 {
         let quotient = ((self.quotient as u128 * x as u128) >> 64) as u64;
         // The rest is below 2·M, and so below 2^64: wrapping arithmetic is exact.

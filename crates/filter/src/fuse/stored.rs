@@ -131,7 +131,6 @@ impl FuseView {
         [slots | bits << 8 | u64::from(segment_bits) << 16, first_segments, self.seed]
     }
 
-    #[inline]
     fn key_slots<const ARITY: usize>(self, hash: KeyHash) -> KeySlots<ARITY> {
         KeySlots::new(hash, self.seed, self.segment_len, self.first_slots)
     }
@@ -178,7 +177,6 @@ impl FuseView {
         }
     }
 
-    #[inline]
     fn prefetch_slots<const ARITY: usize>(self, body: &[u8], key_slots: &KeySlots<ARITY>) {
         for slot in key_slots.slots {
             let at = usize::try_from(slot.wrapping_mul(self.shape.bits.len()));
@@ -192,14 +190,12 @@ impl FuseView {
 const BATCH: usize = 32;
 
 /// Returns whether slots of 8 bits match the fingerprint of the key.
-#[inline]
 fn matches_u8<const ARITY: usize>(body: &[u8], key_slots: &KeySlots<ARITY>) -> bool {
     let [fingerprint, ..] = key_slots.fingerprint.to_be_bytes();
     matches(body, key_slots, fingerprint, |slot: &u8| *slot)
 }
 
 /// Returns whether slots of 16 bits match the fingerprint of the key.
-#[inline]
 fn matches_u16<const ARITY: usize>(body: &[u8], key_slots: &KeySlots<ARITY>) -> bool {
     let ([high, low, ..], (slots, _)) = (key_slots.fingerprint.to_be_bytes(), body.as_chunks());
     let fingerprint = u16::from_be_bytes([high, low]);
@@ -210,7 +206,6 @@ fn matches_u16<const ARITY: usize>(body: &[u8], key_slots: &KeySlots<ARITY>) -> 
 /// bounds.
 ///
 /// Generic over the type of the slots, so that reading a slot compiles to a single instruction.
-#[inline]
 fn matches<const ARITY: usize, Slot, Bits: BitXorAssign + Default + PartialEq>(
     slots: &[Slot],
     key_slots: &KeySlots<ARITY>,

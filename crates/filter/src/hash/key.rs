@@ -73,7 +73,6 @@ impl KeyHash {
     }
 
     /// Returns the hash as a number.
-    #[inline]
     pub const fn get(self) -> u64 {
         self.0
     }
@@ -83,7 +82,6 @@ impl KeyHash {
     /// The upper bits of the hash determine the slot. The computation needs no division.
     ///
     /// Lemire: "Fast random integer generation in an interval", 2019.
-    #[inline]
     pub(crate) const fn slot(self, count: u64) -> u64 {
         ((self.0 as u128 * count as u128) >> 64) as u64
     }

@@ -45,7 +45,6 @@ pub(crate) fn murmur2_twice(key: &[u8]) -> [u32; 2] {
 ///
 /// Truncating the length to 32 bits loses nothing: HBase hashes Java arrays, which have fewer than
 /// 2^31 bytes.
-#[inline]
 fn begin(key: &[u8], seed: u32) -> u32 {
     seed ^ key.len() as u32
 }
@@ -56,7 +55,6 @@ fn mix(word: [u8; 4]) -> u32 {
     (word ^ word >> 24).wrapping_mul(MULTIPLIER)
 }
 
-#[inline]
 fn add(hash: u32, mixed: u32) -> u32 {
     hash.wrapping_mul(MULTIPLIER) ^ mixed
 }

@@ -62,21 +62,18 @@ impl AlignedBytes {
 impl Deref for AlignedBytes {
     type Target = [u8];
 
-    #[inline]
     fn deref(&self) -> &[u8] {
         &self.storage.bytes()[self.start..][..self.len]
     }
 }
 
 impl DerefMut for AlignedBytes {
-    #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
         &mut self.storage.bytes_mut()[self.start..][..self.len]
     }
 }
 
 impl AsRef<[u8]> for AlignedBytes {
-    #[inline]
     fn as_ref(&self) -> &[u8] {
         self
     }

@@ -38,14 +38,12 @@ mod system {
     impl Deref for HugePages {
         type Target = [u8];
 
-        #[inline]
         fn deref(&self) -> &[u8] {
             &self.0
         }
     }
 
     impl DerefMut for HugePages {
-        #[inline]
         fn deref_mut(&mut self) -> &mut [u8] {
             &mut self.0
         }

@@ -30,7 +30,6 @@ impl Storage {
         Ok((Self::Heap(bytes), start))
     }
 
-    #[inline]
     pub(super) fn bytes(&self) -> &[u8] {
         match self {
             Self::Heap(bytes) => bytes,
@@ -38,7 +37,6 @@ impl Storage {
         }
     }
 
-    #[inline]
     pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
         match self {
             Self::Heap(bytes) => bytes,

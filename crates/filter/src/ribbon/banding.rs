@@ -74,7 +74,6 @@ impl Banding {
     /// Stores the row if its slot is free; otherwise reduces it by the row in that slot.
     ///
     /// Returns `None` after a reduction: `row` now begins at a later slot and needs another step.
-    #[inline]
     pub(super) fn step(&mut self, row: &mut Row) -> Option<Inserted> {
         let existing = &mut self.coefficients[row.slot];
         if *existing == 0 {

@@ -42,7 +42,6 @@ impl Shuffle {
     }
 
     /// Returns only the start of a key's equation.
-    #[inline]
     pub(super) const fn start(self, hash: KeyHash, starts: u64) -> u64 {
         KeyHash::from_u64(hash.get().wrapping_mul(self.0)).slot(starts)
     }
@@ -52,7 +51,6 @@ impl Shuffle {
     /// The start comes from the upper bits of the shuffled hash. Coefficients and fingerprint must
     /// be independent of the start and of each other. They come from another 128-bit product: the
     /// coefficients from both halves combined, the fingerprint from the upper half.
-    #[inline]
     pub(super) const fn equation(self, hash: KeyHash, starts: u64) -> Equation {
         let product = hash.get() as u128 * self.0.wrapping_mul(COEFFICIENTS) as u128;
         let upper = (product >> u64::BITS) as u64;
@@ -66,7 +64,6 @@ impl Shuffle {
 
 impl Equation {
     /// Clears the coefficients of slots after the last one.
-    #[inline]
     pub(super) const fn within(self, slots: u64) -> Self {
         let missing = (self.start + u64::BITS as u64).saturating_sub(slots);
         Self { coefficients: self.coefficients & u64::MAX >> missing, ..self }

@@ -33,13 +33,11 @@ pub(super) struct Layout {
 
 impl Layout {
     /// Returns the number of columns of a block.
-    #[inline]
     pub(super) const fn columns_of(self, block: u64) -> u32 {
         self.narrow_columns + (block >= self.narrow_blocks) as u32
     }
 
     /// Returns the number of columns before a block.
-    #[inline]
     pub(super) const fn columns_before(self, block: u64) -> u64 {
         block
             .wrapping_mul(self.narrow_columns as u64)

@@ -240,7 +240,6 @@ impl RibbonView {
     }
 
     /// Returns a block and the bytes after it; `None` if the body ends before the block does.
-    #[inline]
     pub(super) fn block<'a>(&self, body: &'a [u8], block: u64) -> Option<(&'a [u8], &'a [u8])> {
         let begin = self.layout.columns_before(block).wrapping_mul(COLUMN_LEN);
         let begin = usize::try_from(begin).ok()?;
@@ -252,7 +251,6 @@ impl RibbonView {
     ///
     /// If a wide block follows a narrow one, this cuts the wide block's last column. No narrow
     /// block follows a wide one.
-    #[inline]
     fn blocks<'a>(&self, body: &'a [u8], block: u64) -> Option<(&'a [u8], &'a [u8])> {
         let (low, rest) = self.block(body, block)?;
         Some((low, rest.get(..low.len())?))
@@ -262,7 +260,6 @@ impl RibbonView {
     ///
     /// The values agree with [`Layout`]. `MIXED` may be false if all blocks are equally long, which
     /// takes fewer instructions.
-    #[inline]
     fn block_range<const MIXED: bool>(&self, block: u64) -> (u64, u8, &[ColumnMask; 2]) {
         let begin = block.wrapping_mul(self.narrow_len.into());
         if !MIXED {
@@ -312,7 +309,6 @@ impl ColumnLookup for RibbonView {
         FastPath::Columns(ColumnWindow { window, next, masks, equation })
     }
 
-    #[inline]
     fn is_mixed(&self) -> bool {
         self.wide_from != u64::MAX
     }
@@ -352,13 +348,11 @@ impl ColumnLookup for RibbonView {
 }
 
 /// Returns the position of a start in its block.
-#[inline]
 fn shift(start: u64) -> u32 {
     u32::try_from(start % BLOCK_SLOTS).expect("below 64")
 }
 
 /// Returns the number of starts that are not in the last block.
-#[inline]
 const fn before_last(starts: u64) -> u64 {
     starts.wrapping_sub(starts % BLOCK_SLOTS)
 }

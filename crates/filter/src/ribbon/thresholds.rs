@@ -47,7 +47,6 @@ pub(super) fn set(thresholds: &mut [u8], bucket: u64, threshold: u8) {
 }
 
 /// Returns the threshold of a bucket; [`NOTHING_BUMPED`] after the last bucket.
-#[inline]
 pub(super) fn get(thresholds: &[u8], bucket: u64) -> u8 {
     // The cast is exact: the thresholds are in memory, so their indexes fit into `usize`.
     let byte = thresholds.get((bucket / BUCKETS_PER_BYTE) as usize).copied().unwrap_or(u8::MAX);
@@ -57,7 +56,6 @@ pub(super) fn get(thresholds: &[u8], bucket: u64) -> u8 {
 /// Returns whether the keys with this start were bumped; `None` after the end of `bytes`.
 ///
 /// The thresholds begin at `bytes[at]`. Keys are bumped if their class is at least the threshold.
-#[inline]
 pub(super) fn bumped(bytes: &[u8], at: usize, start: u64) -> Option<bool> {
     let bucket = start / BUCKET_STARTS;
     let byte = *bytes.get(at.wrapping_add((bucket / BUCKETS_PER_BYTE) as usize))?;
@@ -91,7 +89,6 @@ pub(super) fn prefetch(bytes: &[u8], at: usize, start: u64) {
 /// Returns the first start in a bucket whose keys were not bumped; 128 if all were bumped.
 ///
 /// Only the lowest two bits of `threshold` count.
-#[inline]
 pub(super) const fn first_kept(threshold: u64) -> u8 {
     const FIRST_KEPT: [u8; 4] = [BUCKET_STARTS as u8, CLASS_0 as u8, CLASS_1 as u8, 0];
     FIRST_KEPT[(threshold & NOTHING_BUMPED as u64) as usize]

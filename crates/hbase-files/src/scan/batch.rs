@@ -51,7 +51,6 @@ impl CellBatch {
     }
 
     /// Returns a cell, by its number in the batch.
-    #[inline]
     pub(super) fn cell(&self, index: usize) -> Option<CellRef<'_>> {
         let cell = self.cells.get(index)?;
         let at = |end: u32| usize::try_from(end).expect(INSIDE);

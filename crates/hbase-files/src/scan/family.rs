@@ -66,13 +66,11 @@ impl FamilyCells {
     }
 
     /// Whether there is a current cell.
-    #[inline]
     pub(super) fn has_cell(&self) -> bool {
         self.cells.has_selected()
     }
 
     /// Moves to the next cell that the scan returns.
-    #[inline]
     pub(super) fn advance(&mut self) -> Result<()> {
         self.cells.take();
         self.cells.select(&mut self.selection).map(drop)
@@ -103,12 +101,10 @@ impl FamilyCells {
 }
 
 impl Selection<Source> for ScanSelection {
-    #[inline]
     fn includes(&self, cell: &CellRef<'_>) -> bool {
         self.range.ends_after(cell.row, self.plan.order)
     }
 
-    #[inline]
     fn choose(&mut self, cell: &CellRef<'_>, verdict: Verdict, rules: &Rules<'_>) -> Choice {
         match verdict {
             Verdict::Include if self.plan.includes_row(cell.row) => Choice::Return,

@@ -170,7 +170,6 @@ impl CellCursor for FileCells {
         }
     }
 
-    #[inline]
     fn row(&self) -> Option<&[u8]> {
         self.scanner.cell().map(|cell| cell.row)
     }
@@ -179,7 +178,6 @@ impl CellCursor for FileCells {
         self.scanner.may_delete_families()
     }
 
-    #[inline]
     fn advance(&mut self) -> Result<()> {
         if let Some(beyond) = &mut self.beyond_damage {
             beyond.remember(&self.scanner);

@@ -86,13 +86,11 @@ impl MemoryCursor {
     }
 
     /// Returns the current cell.
-    #[inline]
     pub(super) fn cell(&self) -> Option<&Cell> {
         self.cells.get(self.at)
     }
 
     /// Moves to the next cell.
-    #[inline]
     pub(super) const fn advance(&mut self) {
         self.at = self.at.saturating_add(1);
     }

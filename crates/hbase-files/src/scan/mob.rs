@@ -50,7 +50,6 @@ type MobKey = (TableName, Vec<u8>, MobFileName);
 ///
 /// Delete markers can have the tag of a reference, but have no value: HBase 2.0 to 2.4 kept the tags of a cell in the
 /// markers that its compaction of MOB files wrote.
-#[inline]
 pub(crate) fn is_reference(cell: &CellRef<'_>) -> bool {
     cell.cell_type == CellType::Put
         && !cell.tags.is_empty()

@@ -135,13 +135,11 @@ impl ParallelCells {
     }
 
     /// Returns the current cell.
-    #[inline]
     pub(super) fn cell(&self) -> Option<CellRef<'_>> {
         self.batch.cell(self.index)
     }
 
     /// Moves to the next cell; returns whether there is one.
-    #[inline]
     pub(super) fn select_next(&mut self, trace: &mut ReadTrace) -> Result<bool> {
         if self.batch.cell(self.next).is_none() && !self.receive(trace)? {
             return Ok(false);

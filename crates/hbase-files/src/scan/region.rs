@@ -51,7 +51,6 @@ impl RegionCells {
     }
 
     /// Returns the current cell; `None` at the end.
-    #[inline]
     pub(super) fn cell(&self) -> Option<CellRef<'_>> {
         match &self.resolved {
             None => self.families.get(self.current?)?.cell(),
@@ -60,14 +59,12 @@ impl RegionCells {
     }
 
     /// Whether there is a current cell.
-    #[inline]
     pub(super) fn has_cell(&self) -> bool {
         let current = self.current.and_then(|current| self.families.get(current));
         current.is_some_and(FamilyCells::has_cell)
     }
 
     /// Moves to the next cell.
-    #[inline]
     pub(super) fn advance(&mut self) -> Result<()> {
         self.advance_stored()?;
         self.resolve_mob()
@@ -116,7 +113,6 @@ impl RegionCells {
     /// Replaces a reference to a MOB file by the cell with its value.
     ///
     /// If the scan continues after damage, leaves out a cell whose value cannot be read.
-    #[inline]
     fn resolve_mob(&mut self) -> Result<()> {
         while let (Some(mob), Some(current)) = (&self.plan.mob, self.current) {
             let is_mob = self.plan.families.get(current).is_some_and(|family| family.is_mob);

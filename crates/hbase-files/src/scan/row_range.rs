@@ -13,7 +13,6 @@ pub(super) struct RowRange {
 
 impl RowRange {
     /// Returns whether a row is before the end of the range.
-    #[inline]
     pub(super) fn ends_after(&self, row: &[u8], order: Comparator) -> bool {
         self.stop.as_deref().is_none_or(|stop| order.compare_rows(row, stop).is_lt())
     }

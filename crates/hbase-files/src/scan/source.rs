@@ -34,7 +34,6 @@ impl CellCursor for Source {
         }
     }
 
-    #[inline]
     fn row(&self) -> Option<&[u8]> {
         match self {
             Self::File(file) => file.row(),
@@ -50,7 +49,6 @@ impl CellCursor for Source {
         }
     }
 
-    #[inline]
     fn advance(&mut self) -> Result<()> {
         match self {
             Self::File(file) => file.advance(),

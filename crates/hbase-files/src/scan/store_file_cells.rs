@@ -128,12 +128,10 @@ impl StoreFileCells {
 }
 
 impl Selection<CellScanner> for FileSelection {
-    #[inline]
     fn includes(&self, cell: &CellRef<'_>) -> bool {
         self.range.ends_after(cell.row, self.order)
     }
 
-    #[inline]
     fn choose(&mut self, cell: &CellRef<'_>, verdict: Verdict, rules: &Rules<'_>) -> Choice {
         let is_row_wanted = self.is_family_wanted
             && cell.row.starts_with(&self.prefix)

@@ -130,7 +130,6 @@ impl TableCells {
     ///
     /// If a store file is missing, damaged or unsupported, or cannot be read, unless the scan
     /// [skips](TableScan::skip_damaged) such files.
-    #[inline]
     pub fn next_ref(&mut self) -> Result<Option<CellRef<'_>>> {
         let selected = match &mut self.reading {
             Reading::InPlace(cells) => cells.select_next(&self.plan, &mut self.trace),
@@ -205,7 +204,6 @@ impl Iterator for TableCells {
 
 impl InPlace {
     /// Moves to the next cell; returns whether there is one.
-    #[inline]
     fn select_next(&mut self, plan: &Arc<ScanPlan>, trace: &mut ReadTrace) -> Result<bool> {
         if let Some(region) = &mut self.current {
             if self.is_returned {

@@ -66,7 +66,6 @@ impl DecodedBlock {
     }
 
     /// Returns a cursor on the cell that starts at `at`.
-    #[inline]
     pub(crate) fn cursor_at(&self, at: usize) -> PlainCursor {
         PlainCursor::at(&self.cells, self.layout, at)
     }
@@ -80,13 +79,11 @@ impl DecodedBlock {
     }
 
     /// Returns the cell at the cursor.
-    #[inline]
     pub(crate) fn cell<'a>(&'a self, cursor: &PlainCursor) -> CellRef<'a> {
         cursor.cell(&self.cells)
     }
 
     /// Returns the row of the cell at the cursor.
-    #[inline]
     pub(crate) fn row_at<'a>(&'a self, cursor: &PlainCursor) -> &'a [u8] {
         cursor.row(&self.cells)
     }
@@ -138,7 +135,6 @@ impl DecodedBlock {
     /// Reading a cell needs the lengths at its start and the sequence id at its end, which is often
     /// on another cache line. The exact end is known only when the lengths are loaded, so the
     /// average length of a cell serves as an estimate, and both lines are loaded in parallel.
-    #[inline]
     fn prefetch_cell_end(&self, at: usize) {
         // For a cell near the end of the block, the estimate may be past the end.
         let end = self.cells.body().get(at + self.index.average_cell_len - 1);
@@ -221,19 +217,16 @@ impl DecodedBlock {
     }
 
     /// Returns the offset of the first cell of the row with this number, counted from 0.
-    #[inline]
     pub(crate) fn start_of_row(&self, number: usize) -> usize {
         self.index.row_start(number)
     }
 
     /// Returns the offset of the first cell of the row after the row with this number, if the block has it.
-    #[inline]
     pub(crate) fn start_of_row_after(&self, number: usize) -> Option<usize> {
         (number + 1 < self.row_count()).then(|| self.start_of_row(number + 1))
     }
 
     /// Returns the row with this number, counted from 0.
-    #[inline]
     pub(crate) fn row(&self, number: usize) -> &[u8] {
         row_at(self.cells.body(), self.start_of_row(number))
     }

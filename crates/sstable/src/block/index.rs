@@ -75,7 +75,6 @@ impl BlockHandle {
     pub(crate) const LEN: usize = 12;
 
     /// The length on disk as a `usize`.
-    #[inline]
     pub(crate) fn byte_len(self) -> usize {
         usize::try_from(self.len).expect("a usize has 32 bits or more")
     }

@@ -85,7 +85,6 @@ impl IndexBlock {
     }
 
     /// Returns the entry at `index`; `None` if `index` is out of bounds.
-    #[inline]
     pub(crate) fn entry(&self, index: usize) -> Option<IndexEntry<'_>> {
         self.entries.entry(index)
     }
@@ -99,7 +98,6 @@ impl IndexBlock {
     /// # Panics
     ///
     /// If `index` is out of bounds.
-    #[inline]
     pub(crate) fn slot(&self, index: usize) -> &BlockSlot {
         &self.slots[index]
     }
@@ -122,7 +120,6 @@ impl IndexBlock {
     }
 }
 
-#[inline]
 fn key_of(entries: &IndexEntries, index: usize) -> KeyRef<'_> {
     let entry = entries.entry(index).expect("the index is in bounds");
     KeyRef::parse(entry.key).expect("`new` has checked the keys")

@@ -61,7 +61,6 @@ impl FilterBlock {
         }
     }
 
-    #[inline]
     pub(crate) const fn filter(&self) -> &StoredFilter<Bytes> {
         &self.filter
     }
@@ -72,7 +71,6 @@ impl FilterBlock {
     }
 
     /// The size in memory, in bytes.
-    #[inline]
     pub(crate) const fn bytes(&self) -> usize {
         size_of::<Self>() + self.body.len()
     }

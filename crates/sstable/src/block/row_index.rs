@@ -124,7 +124,6 @@ impl RowIndex {
     }
 
     /// Returns the offset of the first cell of the row with this number, counted from 0.
-    #[inline]
     pub(super) fn row_start(&self, number: usize) -> usize {
         to_usize(self.offsets[number])
     }
@@ -173,7 +172,6 @@ fn rows_of_cells<'a>(
 /// # Panics
 ///
 /// If no cell starts at `at`.
-#[inline]
 pub(super) fn row_at(cells: &[u8], at: usize) -> &[u8] {
     /// The key length and the value length, which precede the row length.
     const LENGTHS_LEN: usize = 8;

@@ -136,7 +136,6 @@ pub(crate) struct TableAddress(PrefetchHint);
 
 impl TableAddress {
     /// Prefetches the first line that a lookup of this hash probes.
-    #[inline]
     pub(super) fn prefetch(self, hash: KeyHash) {
         let line_len = size_of::<Line>();
         let (first, _) = line_and_fingerprint(hash, self.0.byte_len() / line_len);
@@ -153,7 +152,6 @@ impl Line {
     /// Returns a bit mask of the slots with this fingerprint: bit `i` for slot `i`.
     ///
     /// Branch-free, so that the compiler vectorizes the loop.
-    #[inline]
     fn matching(&self, fingerprint: u32) -> u32 {
         self.0.iter().zip(0_u32..).fold(0, |bits, (slot, number)| {
             bits | u32::from(slot & !OFFSET_MASK == fingerprint) << number
@@ -167,13 +165,11 @@ const OFFSET_MASK: u32 = (1 << OFFSET_BITS) - 1;
 pub(crate) const ROW_HASH_SEED: Seed = Seed::new(0);
 
 /// Returns the hash that determines a row's line and fingerprint.
-#[inline]
 pub(crate) fn row_hash(row: &[u8]) -> KeyHash {
     KeyHash::new(ROW_HASH_SEED, row)
 }
 
 /// Returns the first of `line_count` lines to probe for this hash, and the fingerprint.
-#[inline]
 fn line_and_fingerprint(hash: KeyHash, line_count: usize) -> (usize, u32) {
     let [a, b, c, d, low @ ..] = hash.get().to_be_bytes();
     let high = u64::from(u32::from_be_bytes([a, b, c, d]));
@@ -184,13 +180,11 @@ fn line_and_fingerprint(hash: KeyHash, line_count: usize) -> (usize, u32) {
 }
 
 /// Converts a stored offset to `usize`.
-#[inline]
 pub(super) fn to_usize(at: u32) -> usize {
     usize::try_from(at).expect("a usize has 32 bits or more")
 }
 
 /// Iterates over the lines to probe for a row: from `first` on, wrapping around at the end.
-#[inline]
 fn probed_lines(first: usize, line_count: usize) -> impl Iterator<Item = usize> {
     (first..line_count).chain(0..first).take(PROBED_LINES_MAX)
 }

@@ -49,7 +49,6 @@ pub(crate) struct RowBounds {
 
 impl CellBounds {
     /// Reads and checks the cell at `at`; `rest` starts with that cell.
-    #[inline]
     pub(crate) fn read(rest: &[u8], at: usize, layout: CellLayout) -> Result<Self, DamageReason> {
         let mut bounds = Self::before_cell_at(at);
         bounds.advance(rest, layout)?;
@@ -140,7 +139,6 @@ impl CellBounds {
     }
 
     /// The bounds of the cell's row.
-    #[inline]
     pub(crate) const fn row(&self) -> &RowBounds {
         &self.row
     }
@@ -185,7 +183,6 @@ struct Tail {
 
 impl Tail {
     /// Reads the sequence id, if the file has them; `None` if there are tags, or for damage.
-    #[inline]
     fn read_untagged(bytes: &[u8], layout: CellLayout) -> Option<Self> {
         let mut input = Input::new(bytes);
         if layout.tags && input.u16()? != 0 {
@@ -210,7 +207,6 @@ impl Tail {
 }
 
 /// The number of bytes that an input has consumed.
-#[inline]
 #[expect(clippy::arithmetic_side_effects, reason = "the input is a suffix of the bytes")]
 const fn consumed_len(bytes: &[u8], input: &Input<'_>) -> usize {
     bytes.len() - input.len()
@@ -236,7 +232,6 @@ impl RowBounds {
     }
 
     #[expect(clippy::arithmetic_side_effects, reason = "the row lies in the block")]
-    #[inline]
     pub(crate) fn row<'a>(&self, cells: &'a PlainCells) -> &'a [u8] {
         let row_at = self.cell_at + ROW_AT;
         cells.body().range(row_at, row_at + self.len)

@@ -34,7 +34,6 @@ impl PlainCells {
     }
 
     /// Returns the bytes of the cells.
-    #[inline]
     pub(crate) const fn body(&self) -> &Body {
         &self.body
     }
@@ -59,7 +58,6 @@ impl PlainCells {
         }
     }
 
-    #[inline]
     fn stored_rows(&self) -> Option<&[[u8; 4]]> {
         let rows = self.rows.clone()?;
         let rows = self.body.buffer().get(rows).expect("the row offsets lie in the buffer");

@@ -63,7 +63,6 @@ impl PlainCursor {
     }
 
     /// Returns the row of the cell at the cursor.
-    #[inline]
     pub(crate) fn row<'a>(&self, cells: &'a PlainCells) -> &'a [u8] {
         self.bounds.row().row(cells)
     }

@@ -26,7 +26,6 @@ impl RowStarts {
     }
 
     /// Adds the next cell, which starts at `at`.
-    #[inline]
     pub(super) fn push_cell(&mut self, starts_row: bool, at: usize) -> Result<(), DamageReason> {
         debug_assert!(at > self.last_cell_at, "cell offsets ascend");
         if starts_row {

@@ -73,7 +73,6 @@ impl DataIndex {
     }
 
     /// Returns the entries of all data blocks, if the root has them.
-    #[inline]
     fn entries_in_memory(&self) -> Option<&IndexBlock> {
         (self.levels <= 1).then_some(&self.root)
     }
@@ -81,7 +80,6 @@ impl DataIndex {
     /// Returns the index of the entry whose data block can hold a key.
     ///
     /// `None` if the entries of data blocks are not in memory.
-    #[inline]
     pub(crate) fn find_in_memory(&self, key: &KeyRef<'_>) -> Option<usize> {
         self.entries_in_memory().map(|entries| entries.find(key))
     }
@@ -113,7 +111,6 @@ impl DataIndex {
         }
     }
 
-    #[inline]
     fn expect_entries(&self) -> &IndexBlock {
         self.entries_in_memory().expect("entries that were in memory stay there")
     }

@@ -61,7 +61,6 @@ impl OpenFile {
     }
 
     /// Returns whether `row` is between the first and the last row of the file.
-    #[inline]
     pub(crate) fn spans_row(&self, row: &[u8]) -> bool {
         let order = self.trailer.comparator;
         self.rows.as_ref().is_some_and(|rows| {

@@ -95,7 +95,6 @@ impl<'a> RowLookup<'a> {
     ///
     /// The fast path of an absent row: [`next_file`](Self::next_file) would find nothing, and count
     /// the same.
-    #[inline]
     pub fn denied_by_map(files: &[LookupFile], map: &MapAnswer) -> Option<ReadTrace> {
         (map.denied_run(0) >= files.len()).then(|| {
             let mut trace = ReadTrace::default();
@@ -109,7 +108,6 @@ impl<'a> RowLookup<'a> {
     /// Limits the lookup to cells from time `from` on and before `until`. Default: all.
     ///
     /// [`Timestamp::LATEST`] as `until` is no limit.
-    #[inline]
     pub fn times(&mut self, from: Timestamp, until: Timestamp) {
         (self.from, self.until) = (from, until);
     }
@@ -117,7 +115,6 @@ impl<'a> RowLookup<'a> {
     /// Sets the stop rule: files whose cells are all older than `time` are not needed now.
     ///
     /// A later call with an earlier time continues the lookup with these files.
-    #[inline]
     pub fn stop_below(&mut self, time: Timestamp) {
         self.stop_below = time;
     }
@@ -126,7 +123,6 @@ impl<'a> RowLookup<'a> {
     ///
     /// Counts the lookup in the map. The answer must be about these files, in this order: a covered
     /// file that it does not name is not searched.
-    #[inline]
     pub fn answered_by_map(&mut self, answer: MapAnswer) {
         // Clears the bits beyond the end of the list.
         let covered = answer.covered
@@ -137,19 +133,16 @@ impl<'a> RowLookup<'a> {
     }
 
     /// Returns the probe for the row.
-    #[inline]
     pub const fn probe(&self) -> &'a RowProbe<'a> {
         self.probe
     }
 
     /// Returns the counters of the lookup so far.
-    #[inline]
     pub const fn trace(&self) -> &ReadTrace {
         &self.trace
     }
 
     /// Returns the counters of the lookup so far, so that the caller can add its own reads.
-    #[inline]
     pub const fn trace_mut(&mut self) -> &mut ReadTrace {
         &mut self.trace
     }
@@ -240,7 +233,6 @@ impl<'a> RowLookup<'a> {
     }
 
     /// Skips the next file: counts it, and reports why.
-    #[inline]
     fn skip(&mut self, fate: FileFate, observer: &mut impl LookupObserver) {
         match fate {
             FileFate::TooOld | FileFate::TooNew => self.trace.files_skipped_by_time += 1,
@@ -255,7 +247,6 @@ impl<'a> RowLookup<'a> {
     }
 
     /// Ends the lookup: the remaining files are too old to matter, and are counted as skipped.
-    #[inline]
     pub fn end(&mut self, observer: &mut impl LookupObserver) {
         for _ in self.next..self.files.len() {
             self.skip(FileFate::TooOld, observer);
@@ -306,7 +297,6 @@ pub struct MapAnswer {
 
 impl MapAnswer {
     /// Returns whether the map covers the file at `index`.
-    #[inline]
     const fn covers(&self, index: usize) -> bool {
         index < 64 && self.covered >> index & 1 == 1
     }
@@ -331,25 +321,21 @@ pub struct RowInFile<'a> {
 }
 
 impl<'a> RowInFile<'a> {
-    #[inline]
     const fn new(index: usize, file: &'a Arc<OpenFile>, position: ScanPosition) -> Self {
         Self { index, file, position }
     }
 
     /// Returns the index of the file in the list of the lookup.
-    #[inline]
     pub const fn file(&self) -> usize {
         self.index
     }
 
     /// Returns the first cell of the row.
-    #[inline]
     pub fn cell(&self) -> CellRef<'_> {
         self.position.cell()
     }
 
     /// Returns a scanner at the first cell of the row.
-    #[inline]
     pub fn into_scanner(self) -> Scanner {
         Scanner::at(Arc::clone(self.file), self.position)
     }

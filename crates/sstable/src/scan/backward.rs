@@ -75,7 +75,6 @@ impl Scanner {
     ///
     /// `false` if the scanner would have to look at the next cell: it knows the ends of the rows to which
     /// [`seek_row_before`](Self::seek_row_before) moves, unless the row is the last one of a block.
-    #[inline]
     pub fn is_at_row_end(&self) -> bool {
         let (Some(found), Some(ScanPosition::Decoded { block, cursor })) =
             (&self.row_found, &self.position)

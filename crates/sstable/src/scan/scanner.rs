@@ -77,7 +77,6 @@ pub(crate) enum ScanPosition {
 
 impl ScanPosition {
     /// Returns the position of the cell that starts at offset `at`.
-    #[inline]
     pub(crate) fn decoded(block: Arc<DecodedBlock>, at: usize) -> Self {
         Self::Decoded { cursor: block.cursor_at(at), block }
     }
@@ -101,7 +100,6 @@ impl ScanPosition {
         }
     }
 
-    #[inline]
     fn row(&self) -> &[u8] {
         match self {
             Self::Decoded { block, cursor } => block.row_at(cursor),
@@ -149,7 +147,6 @@ impl Scanner {
     }
 
     /// All constructors use this one. Inlined, so that a get builds its scanner without a copy.
-    #[inline]
     fn with_position(
         file: Arc<OpenFile>,
         caching: Caching,
@@ -176,7 +173,6 @@ impl Scanner {
     }
 
     /// Returns the scanner of a get, at the position that the get has found.
-    #[inline]
     pub(crate) fn at(file: Arc<OpenFile>, position: ScanPosition) -> Self {
         Self::with_position(file, Caching::Use, Some(position))
     }
@@ -275,7 +271,6 @@ impl Scanner {
     }
 
     /// Returns the row of the current cell, without the rest of the cell.
-    #[inline]
     pub fn row(&self) -> Option<&[u8]> {
         self.position.as_ref().map(ScanPosition::row)
     }
@@ -515,7 +510,6 @@ impl CellCursor for Scanner {
         Self::cell(self)
     }
 
-    #[inline]
     fn row(&self) -> Option<&[u8]> {
         Self::row(self)
     }
@@ -524,7 +518,6 @@ impl CellCursor for Scanner {
         self.file.file_info.delete_family_count() != Some(0)
     }
 
-    #[inline]
     fn is_at_row_end(&self) -> bool {
         Self::is_at_row_end(self)
     }

@@ -90,7 +90,6 @@ impl GetObserver for Traced {
     fn begin_family(&mut self, _: &FamilyVersion, _: &RowLookup<'_>) {}
     fn read_further(&mut self, _: usize, _: &ReadTrace) {}
 
-    #[inline]
     fn end_family(&mut self, trace: &ReadTrace, _: usize) {
         self.0.add(trace);
     }

@@ -81,7 +81,6 @@ impl ReadView {
     }
 
     /// Answers a get, one family after the other.
-    #[inline]
     fn get_observed(
         &self,
         get: &Get,
@@ -152,7 +151,6 @@ impl ReadView {
     }
 
     /// Calls `visit` with each family that a get reads, and the columns that it wants of the family.
-    #[inline]
     fn for_each_family<'g>(
         &'g self,
         get: &'g Get,
@@ -194,7 +192,6 @@ impl ReadView {
     }
 
     /// Returns the answer of the family map, if there is a map.
-    #[inline]
     fn map_answer(&self, family: &FamilyVersion, probe: &RowProbe<'_>) -> Option<MapAnswer> {
         family.files.coverage().map(|map| map.answer(probe.key_hash(self.seed)))
     }
@@ -202,7 +199,6 @@ impl ReadView {
 
 /// Returns the counters of the whole read, if the family map says that no file has the row and if
 /// the memstores are empty: the fast path of an absent row.
-#[inline]
 fn trace_if_denied(family: &FamilyVersion, map: &MapAnswer) -> Option<ReadTrace> {
     let trace = RowLookup::denied_by_map(family.files.lookup(), map)?;
     family.memstores().all(|memstore| memstore.is_empty()).then_some(trace)
@@ -266,7 +262,6 @@ impl<'a> RowRead<'a> {
     }
 
     /// Takes the answer of the family map, and seeks the row in the memstores, newest first.
-    #[inline]
     fn begin(&mut self, map: Option<MapAnswer>, observer: &mut impl GetObserver) -> Result<()> {
         if let Some(map) = map {
             self.lookup.answered_by_map(map);
@@ -296,7 +291,6 @@ impl<'a> RowRead<'a> {
 
     /// Reads the files, passes the visible cells of the row to `show`, and counts the read, also one
     /// that fails.
-    #[inline]
     fn finish(
         &mut self,
         show: &mut impl FnMut(ShownCell<'_>),
@@ -439,7 +433,6 @@ impl<'a> RowRead<'a> {
     /// The fast path for a get of one version of one column. The older cells of the source do not
     /// matter, because no delete marker of the source hides this cell: it would come first. With
     /// `min_versions`, the rules may show one older cell as well.
-    #[inline]
     fn is_answered_by(&self, cell: &CellRef<'_>) -> bool {
         let options = &self.family.family.options;
         self.versions_wanted() == 1
@@ -449,7 +442,6 @@ impl<'a> RowRead<'a> {
     }
 
     /// Returns the number of versions of each column after which older cells do not matter.
-    #[inline]
     fn versions_wanted(&self) -> u32 {
         self.view.versions.min(self.family.family.options.versions).max(1)
     }

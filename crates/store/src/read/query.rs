@@ -36,7 +36,6 @@ pub(crate) struct FamilyQuery {
 
 impl Get {
     /// Creates a get of `row` that reads all families.
-    #[inline]
     pub fn row(row: impl AsRef<[u8]>) -> Self {
         let (families, view) = (SmallVec::new(), View::default());
         Self { row: short(row.as_ref()), families, view, is_sorted: true }

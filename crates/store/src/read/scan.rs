@@ -131,7 +131,6 @@ impl ScanCells {
     /// # Errors
     ///
     /// As for [`Store::get`](crate::Store::get).
-    #[inline]
     pub fn next_ref(&mut self) -> Result<Option<CellRef<'_>>> {
         check_process(&self.process)?;
         self.cells.next(&mut self.selection)
@@ -160,7 +159,6 @@ impl ScanCells {
 }
 
 impl Selection<CellSource> for ScanSelection {
-    #[inline]
     fn prepare(&mut self, merge: &mut StoreMerge, _: &mut Rules<'_>) -> Result<()> {
         match &mut self.backward {
             Some(backward) => backward.go_to_row(merge),
@@ -176,7 +174,6 @@ impl Selection<CellSource> for ScanSelection {
             && prefix.as_deref().is_none_or(|prefix| cell.row.starts_with(prefix))
     }
 
-    #[inline]
     fn choose(&mut self, cell: &CellRef<'_>, verdict: Verdict, _: &Rules<'_>) -> Choice {
         if verdict != Verdict::Include || !self.filter.accepts(cell) {
             return Choice::Pass;

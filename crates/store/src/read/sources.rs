@@ -33,7 +33,6 @@ pub(crate) enum CellSource {
 impl CellCursor for CellSource {
     type Error = Error;
 
-    #[inline]
     fn cell(&self) -> Option<CellRef<'_>> {
         match self {
             Self::Memory(cursor) => cursor.cell(),
@@ -41,7 +40,6 @@ impl CellCursor for CellSource {
         }
     }
 
-    #[inline]
     fn row(&self) -> Option<&[u8]> {
         match self {
             Self::Memory(cursor) => cursor.cells.get(cursor.at).map(Cell::row),
@@ -56,7 +54,6 @@ impl CellCursor for CellSource {
         }
     }
 
-    #[inline]
     fn steps_by_seek(&self) -> bool {
         match self {
             Self::Memory(cursor) => cursor.has_more && cursor.at + 1 == cursor.cells.len(),
@@ -64,7 +61,6 @@ impl CellCursor for CellSource {
         }
     }
 
-    #[inline]
     fn is_at_row_end(&self) -> bool {
         match self {
             Self::Memory(cursor) => cursor.is_at_row_end(),

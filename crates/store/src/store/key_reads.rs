@@ -61,7 +61,6 @@ pub trait KeySource {
 }
 
 impl KeySource for Store {
-    #[inline]
     fn get_with(&self, get: &Get, visit: impl FnMut(CellRef<'_>)) -> Result<()> {
         self.get_with(get, visit)
     }
@@ -76,7 +75,6 @@ impl KeySource for Store {
 }
 
 impl KeySource for Snapshot {
-    #[inline]
     fn get_with(&self, get: &Get, visit: impl FnMut(CellRef<'_>)) -> Result<()> {
         self.get_with(get, visit)
     }
@@ -119,7 +117,6 @@ impl<R: KeySource> Keys<R> {
     /// # Errors
     ///
     /// As for [`Store::get`].
-    #[inline]
     pub fn get_with<T>(
         &self,
         key: impl AsRef<[u8]>,

@@ -127,7 +127,6 @@ impl Sink {
     }
 
     /// Appends a cell.
-    #[inline]
     pub(super) fn append(&mut self, cell: &CellRef<'_>, path: &Path) -> Result<()> {
         match self {
             Self::Text(output) => output.write(cell).doing("write", path),

@@ -177,7 +177,6 @@ impl SplitCells {
     /// # Errors
     ///
     /// As [`TableCells::next_ref`] and [`StoreFileCells::next_ref`].
-    #[inline]
     pub fn next_ref(&mut self) -> Result<Option<CellRef<'_>>> {
         match self {
             Self::Table(cells) => cells.next_ref(),

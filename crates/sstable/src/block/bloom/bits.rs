@@ -15,13 +15,11 @@ impl BloomBits {
         Self(aligned(body))
     }
 
-    #[inline]
     pub(crate) fn bits(&self) -> &[u8] {
         &self.0
     }
 
     /// The size in memory, in bytes.
-    #[inline]
     pub(crate) const fn bytes(&self) -> usize {
         size_of::<Self>() + self.0.len()
     }

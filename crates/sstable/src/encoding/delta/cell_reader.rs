@@ -327,7 +327,6 @@ impl<'c, 'b> CellReader<'c, 'b> {
     }
 
     /// Returns the offset of the next unread byte in the body.
-    #[inline]
     const fn at(&self) -> usize {
         self.body_len - self.input.len()
     }

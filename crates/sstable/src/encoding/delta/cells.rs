@@ -37,7 +37,6 @@ impl DeltaCells {
         self.size
     }
 
-    #[inline]
     pub(in crate::encoding) const fn body(&self) -> &Body {
         &self.body
     }

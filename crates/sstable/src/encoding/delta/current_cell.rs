@@ -101,7 +101,6 @@ impl CurrentCell {
     }
 
     /// Returns the offset of the qualifier in the key.
-    #[inline]
     pub(super) const fn qualifier_at(&self) -> usize {
         self.row_end + self.family_field_len
     }

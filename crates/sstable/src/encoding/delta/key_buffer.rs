@@ -15,18 +15,15 @@ pub(super) struct KeyBuffer {
 pub(super) const SHORT_LEN: usize = 32;
 
 impl KeyBuffer {
-    #[inline]
     pub(super) fn range(&self, start: usize, end: usize) -> &[u8] {
         &self.bytes[start..end]
     }
 
-    #[inline]
     pub(super) fn byte(&self, at: usize) -> u8 {
         self.bytes[at]
     }
 
     /// Ensures room for a key of `len` bytes and for the surplus bytes of `put`.
-    #[inline]
     pub(super) fn make_room(&mut self, len: usize) {
         if self.bytes.len() < len + SHORT_LEN {
             self.grow(len);

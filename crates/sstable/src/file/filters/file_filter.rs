@@ -230,7 +230,6 @@ impl FileFilter {
     }
 
     /// Returns the block of the row filter that covers the row, if it is resident.
-    #[inline]
     fn resident(&self, probe: &RowProbe<'_>) -> Option<&FilterBlock> {
         self.whole.get().or_else(|| self.find_resident(probe))
     }

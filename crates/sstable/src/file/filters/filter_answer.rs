@@ -17,13 +17,11 @@ pub enum FilterAnswer {
 }
 
 impl FilterAnswer {
-    #[inline]
     pub(super) const fn of(may_contain: bool) -> Self {
         if may_contain { Self::Maybe } else { Self::No }
     }
 
     /// Counts the check and, if the answer is no, the skipped file; or the unreadable filter.
-    #[inline]
     pub(super) fn counted(self, trace: &mut ReadTrace) -> Self {
         match self {
             Self::No | Self::Maybe => {

@@ -47,7 +47,6 @@ impl<T: TypedBlock> LazyFilterBlock<T> {
     }
 
     /// Returns the block, if it is resident.
-    #[inline]
     pub(crate) fn resident(&self) -> Option<&ResidentBlock<T>> {
         self.resident.get()
     }
@@ -140,7 +139,6 @@ pub(crate) struct ResidentBlock<T> {
 
 impl<T> ResidentBlock<T> {
     /// Returns the block.
-    #[inline]
     pub(crate) fn block(&self) -> &T {
         &self.block
     }
@@ -155,7 +153,6 @@ pub(crate) enum FilterBlockRef<'a, T> {
 impl<T> Deref for FilterBlockRef<'_, T> {
     type Target = T;
 
-    #[inline]
     fn deref(&self) -> &T {
         match self {
             Self::Resident(block) => block,

@@ -371,7 +371,6 @@ fn unless_damaged<T>(result: Result<T>) -> Result<Option<T>> {
 }
 
 /// Returns the block, if it is resident.
-#[inline]
 fn resident(filter_block: &LazyFilterBlock<FilterBlock>) -> Option<&FilterBlock> {
     Some(filter_block.resident()?.block())
 }

@@ -43,13 +43,11 @@ impl Coverage {
     }
 
     /// Prefetches the line that [`answer`](Self::answer) reads first.
-    #[inline]
     pub(crate) fn prefetch(&self, hash: KeyHash) {
         self.map.prefetch(hash);
     }
 
     /// Returns which files are covered, and which of them may have the row.
-    #[inline]
     pub(crate) fn answer(&self, hash: KeyHash) -> MapAnswer {
         let slots = self.map.slots(hash).iter();
         let named = slots.fold(0, |named, slot| named | self.by_slot[slot as usize]);

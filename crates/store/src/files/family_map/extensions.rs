@@ -20,7 +20,6 @@ impl Extensions {
     }
 
     /// Returns the extension of an entry.
-    #[inline]
     pub(super) fn get(&self, index: u32) -> u16 {
         (self.0[index as usize / 4].load(Ordering::Relaxed) >> (index % 4 * 16)) as u16
     }

@@ -31,7 +31,6 @@ pub(super) struct Fingerprint {
 }
 
 impl Fingerprint {
-    #[inline]
     pub(super) const fn of(hash: KeyHash) -> Self {
         let low = hash.get() as u16 >> SLOT_BITS;
         let value = if low == 0 { 1 } else { low };
@@ -41,7 +40,6 @@ impl Fingerprint {
 }
 
 /// Returns the index of a row's line number `step`, 0 to 5.
-#[inline]
 pub(super) const fn line_index(hash: KeyHash, step: u32, lines: usize) -> usize {
     let hash = match step {
         0 => hash.get(),

@@ -54,7 +54,6 @@ impl Line {
     }
 
     /// Returns the slots of the entries with this fingerprint.
-    #[inline]
     pub(super) fn slots(&self, fingerprint: Fingerprint) -> Slots {
         let mut slots = 0;
         self.entries(fingerprint, |_, slot| slots |= 1 << slot);
@@ -78,7 +77,6 @@ impl Line {
     }
 
     /// Returns whether a row with this overflow bit may be in a further line.
-    #[inline]
     pub(super) fn overflows(&self, fingerprint: Fingerprint) -> bool {
         let last = self.0[WORDS - 1].load(Ordering::Relaxed);
         last >> (OVERFLOW_SHIFT + fingerprint.overflow) & 1 == 1
@@ -158,7 +156,6 @@ impl Line {
 }
 
 /// Returns the highest bit of each 16-bit part of `word` whose value is zero.
-#[inline]
 const fn zero_entries(word: u64) -> u64 {
     // The addition carries into the highest bit of a part if one of its other bits is set, and
     // never beyond it.
@@ -166,7 +163,6 @@ const fn zero_entries(word: u64) -> u64 {
 }
 
 /// Returns the highest bit of each entry of the word at `index`; the last word has only three.
-#[inline]
 const fn entry_bits(index: usize) -> u64 {
     const HIGHEST: u64 = 0x8000 * ONES;
     if index == WORDS - 1 { HIGHEST >> 16 } else { HIGHEST }

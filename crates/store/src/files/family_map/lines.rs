@@ -29,7 +29,6 @@ impl WideLine {
         Self { line: Line::new(), extensions: Extensions::new() }
     }
 
-    #[inline]
     fn slots(&self, fingerprint: Fingerprint) -> Slots {
         let mut slots = Slots::NONE;
         self.line.entries(fingerprint, |index, slot| {
@@ -59,7 +58,6 @@ impl Lines {
         })
     }
 
-    #[inline]
     pub(super) const fn len(&self) -> usize {
         match self {
             Self::Narrow(lines) => lines.len(),
@@ -68,7 +66,6 @@ impl Lines {
     }
 
     /// Returns the slots of the entries of a line that may be those of a row.
-    #[inline]
     pub(super) fn slots(&self, at: usize, fingerprint: Fingerprint) -> Slots {
         match self {
             Self::Narrow(lines) => lines[at].slots(fingerprint),
@@ -77,7 +74,6 @@ impl Lines {
     }
 
     /// Returns whether a row with this overflow bit may be in a further line than this one.
-    #[inline]
     pub(super) fn overflows(&self, at: usize, fingerprint: Fingerprint) -> bool {
         match self {
             Self::Narrow(lines) => lines[at].overflows(fingerprint),
@@ -95,7 +91,6 @@ impl Lines {
         }
     }
 
-    #[inline]
     pub(super) fn prefetch(&self, at: usize) {
         match self {
             Self::Narrow(lines) => prefetch_line(&lines[at]),

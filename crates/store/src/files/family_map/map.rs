@@ -129,7 +129,6 @@ impl FamilyMap {
     }
 
     /// Prefetches the first line of a row.
-    #[inline]
     pub(super) fn prefetch(&self, hash: KeyHash) {
         self.lines.prefetch(line_index(hash, 0, self.lines.len()));
     }
@@ -137,7 +136,6 @@ impl FamilyMap {
     /// Returns the slots under which a row with this hash may have been inserted.
     ///
     /// No such slot is missing, but false positives are possible.
-    #[inline]
     pub(super) fn slots(&self, hash: KeyHash) -> Slots {
         let fingerprint = Fingerprint::of(hash);
         let first = line_index(hash, 0, self.lines.len());

@@ -35,7 +35,6 @@ impl Slots {
     }
 
     /// Returns the slot numbers, ascending.
-    #[inline]
     pub(super) fn iter(self) -> impl Iterator<Item = u32> {
         let mut rest = self.0;
         std::iter::from_fn(move || {

@@ -94,7 +94,6 @@ impl Files {
     }
 
     /// Returns the family map and the files that it covers, if there is a map.
-    #[inline]
     pub(crate) fn coverage(&self) -> Option<&Coverage> {
         self.coverage.as_deref()
     }

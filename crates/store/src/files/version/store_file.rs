@@ -156,7 +156,6 @@ impl StoreFile {
     }
 
     /// Returns a cell of this file with its sequence id in the store.
-    #[inline]
     pub(crate) fn with_sequence_id<'a>(&self, cell: CellRef<'a>) -> CellRef<'a> {
         if self.entry.carries_sequence_ids {
             cell
@@ -221,12 +220,10 @@ impl FileCursor {
         self.scanner.may_delete_families()
     }
 
-    #[inline]
     pub(crate) fn cell(&self) -> Option<CellRef<'_>> {
         self.scanner.cell().map(|cell| self.file.with_sequence_id(cell))
     }
 
-    #[inline]
     pub(crate) fn row(&self) -> Option<&[u8]> {
         self.scanner.row()
     }
@@ -249,7 +246,6 @@ impl FileCursor {
     }
 
     /// Returns whether the current cell is known to be the last one of its row.
-    #[inline]
     pub(crate) fn is_at_row_end(&self) -> bool {
         self.scanner.is_at_row_end()
     }
