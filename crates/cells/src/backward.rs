@@ -8,11 +8,6 @@
 //!
 //! Only the sources that have the current row seek. So the cost of a step does not grow with the number of
 //! sources, except for comparisons of the first bytes of their rows.
-#![allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    reason = "indices into lists of this module, which no bytes from outside decide"
-)]
 
 use crate::row_head::row_head;
 

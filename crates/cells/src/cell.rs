@@ -6,12 +6,6 @@
 //! ```text
 //! row │ family │ qualifier │ value │ tags
 //! ```
-#![allow(
-    clippy::indexing_slicing,
-    clippy::as_conversions,
-    clippy::arithmetic_side_effects,
-    reason = "the ends of the parts are below 2^32 and within the cell"
-)]
 
 use std::cmp::Ordering;
 use std::fmt;

@@ -1,5 +1,4 @@
 //! Counts in messages.
-#![allow(clippy::arithmetic_side_effects, reason = "a number has at most 20 digits")]
 
 /// Formats a count with thousands separators: `1,000,000`.
 pub fn show_count(count: u64) -> String {

@@ -16,11 +16,6 @@
 //! timestamp and type descend, so that newer versions, and deletes of wider scope, sort first.
 //! Cells with equal keys are ordered by [sequence id](crate::CellRef::compare). The rows of
 //! `hbase:meta` have a [different order](crate::Comparator).
-#![allow(
-    clippy::as_conversions,
-    clippy::arithmetic_side_effects,
-    reason = "constants, and lengths in memory"
-)]
 
 use std::cmp::Ordering;
 use std::fmt;

@@ -19,20 +19,30 @@
 //! assert!(later.compare(&put).is_lt(), "of two versions the newer one comes first");
 //! # Ok::<(), String>(())
 //! ```
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
+// What parses bytes or texts from outside warns of an index, a conversion or a sum that could go wrong.
 pub mod backward;
 mod cell;
 pub mod cell_filter;
 mod clock;
 mod counts;
+#[cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
 mod decimal;
 mod delete_tracker;
+#[cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
 mod family_name;
+#[cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
 mod file_name;
+#[cfg_attr(not(test), warn(clippy::indexing_slicing))]
 mod key;
 pub mod merge;
 #[cfg(feature = "ndjson")]
@@ -44,9 +54,17 @@ mod rows_between;
 pub mod rules;
 mod seeks;
 pub mod shown;
+#[cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
 mod text;
 mod time_text;
 mod units;
+#[cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
 mod value_type;
 pub mod view;
 

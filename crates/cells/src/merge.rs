@@ -2,11 +2,6 @@
 //!
 //! A heap orders the sources by their current cells. Of equal cells the one of the newer source
 //! comes first, and the [rules](crate::rules) skip the others.
-#![allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    reason = "indices into lists of this module, which no bytes from outside decide"
-)]
 
 use crate::cell::CellRef;
 use crate::key::KeyRef;

@@ -20,12 +20,6 @@
 //! assert_eq!(written, format!("{line}\n").into_bytes());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-#![allow(
-    clippy::indexing_slicing,
-    clippy::as_conversions,
-    clippy::arithmetic_side_effects,
-    reason = "hex digits, and lengths in memory"
-)]
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Write};

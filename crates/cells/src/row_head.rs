@@ -1,9 +1,4 @@
 //! Row heads: the first bytes of a row as numbers, for fast comparisons.
-#![allow(
-    clippy::indexing_slicing,
-    clippy::as_conversions,
-    reason = "the first bytes of a row, and the two halves of a number"
-)]
 
 /// The first 16 bytes of a row as two big-endian numbers, padded with zeros.
 ///

@@ -50,11 +50,6 @@
 //! assert_eq!(shown(&before), [b"ada"]);
 //! assert_eq!(shown(&View::default().versions(9).raw(true)).len(), 4);
 //! ```
-#![allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    reason = "indices into lists of this module, which no bytes from outside decide"
-)]
 
 use std::borrow::Cow;
 use std::cmp::Ordering;

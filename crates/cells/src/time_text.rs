@@ -14,13 +14,6 @@
 //! Not by `jiff`, which also takes the basic format, the second 60 and hours without minutes, and refuses more than
 //! nine digits of a fraction. A cell may have any 64-bit timestamp: `jiff`, `time` and `chrono` end before the year
 //! 292,278,994.
-#![cfg_attr(
-    not(test),
-    expect(
-        clippy::arithmetic_side_effects,
-        reason = "numbers of at most four digits, or days of milliseconds in 64 bits"
-    )
-)]
 
 use crate::text::quoted;
 use crate::units::Timestamp;

@@ -21,7 +21,6 @@
 //!
 //! Parsing verifies the checksum, which covers header and body, and returns a reference to the
 //! body. It allocates nothing.
-#![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 
 use alloc::vec::Vec;
 

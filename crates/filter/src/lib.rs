@@ -148,7 +148,12 @@ mod dleft;
 mod error;
 mod fuse;
 mod hash;
+#[warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 mod header;
+#[expect(
+    clippy::inline_always,
+    reason = "an operation is inlined into its loop, or the loop is compiled without its instructions"
+)]
 mod kernel;
 mod kinds;
 mod membership;

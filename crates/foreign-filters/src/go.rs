@@ -25,10 +25,6 @@
 //! not a power of two, and lookups then miss inserted keys; here this number is an error,
 //! [`NotGoCuckoo::BucketCount`]. A failed `Insert` drops the fingerprint of another key, which
 //! lookups then miss; here a failed insert changes nothing.
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
 use alloc::vec::Vec;
 

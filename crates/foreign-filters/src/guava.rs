@@ -27,11 +27,6 @@
 //! unchanged; text as UTF-8 (`stringFunnel`) or as UTF-16 little-endian (`unencodedCharsFunnel`);
 //! an `int` or `long` as 4 or 8 bytes, little-endian.
 
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
-
 use alloc::vec;
 use alloc::vec::Vec;
 use core::f64::consts::LN_2;

@@ -30,9 +30,21 @@
 extern crate alloc;
 
 mod allocate;
+#[cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
 mod go;
 #[cfg(feature = "std")]
+#[cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
 mod guava;
+#[cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
 pub mod hadoop;
 mod metro;
 mod simple;

@@ -36,6 +36,7 @@
 mod bucket;
 mod filter;
 mod shape;
+#[warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 mod stored;
 #[cfg(test)]
 mod tests;

@@ -15,7 +15,6 @@
 //!
 //! The computation of the fingerprint and of the two buckets is part of the format, see
 //! [`KeyBuckets`].
-#![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;

@@ -14,11 +14,6 @@
 //!
 //! A cell is used if its counter is not 0. Its remainder is the wanted one if their exclusive or
 //! is 0.
-#![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "cells have 6 to 30 bits, so a word's take at most 64, and every shift is below 64"
-)]
 
 use super::permutations::Position;
 use super::shape::Shape;

@@ -51,13 +51,20 @@
 //! Bonomi, Mitzenmacher, Panigrahy, Singh, Varghese: "An Improved Construction for Counting Bloom
 //! Filters", 2006.
 
+#[warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "cells have 6 to 30 bits, so a word's take at most 64, and every shift is below 64"
+)]
 mod cells;
 mod filter;
 mod layout;
 mod options;
 mod permutations;
 mod shape;
+#[warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 mod stash;
+#[warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 mod stored;
 #[cfg(test)]
 mod tests;

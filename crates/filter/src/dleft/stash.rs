@@ -1,7 +1,6 @@
 //! The stash of a d-left filter: keys that found no free cell, ascending by number.
 //!
 //! The stored form of a key has eight bytes: number × 2^6 + copies, little-endian.
-#![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 
 /// Bits of the copies, below the number.
 const COPIES_BITS: u32 = 6;

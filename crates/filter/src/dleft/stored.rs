@@ -9,7 +9,6 @@
 //! Body: the subtables, with buckets as in [`super::cells`]; then the stash, as in
 //! [`super::stash`]. The multipliers of the permutations are not stored: they follow from the
 //! number of buckets and the bits of a remainder.
-#![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 
 use alloc::vec::Vec;
 

@@ -27,6 +27,7 @@
 mod filter;
 mod peel;
 mod shape;
+#[warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 mod stored;
 #[cfg(test)]
 mod tests;

@@ -15,7 +15,6 @@
 //! segment of parameter 1, plus the number of slots of a key, minus one. A key is probably in the
 //! set if the exclusive or of its slots equals its fingerprint. The computation of both from the
 //! hash is part of the format: see `KeySlots`.
-#![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 
 use core::ops::BitXorAssign;
 

@@ -11,7 +11,6 @@
 //!
 //! Columns are compared in SSE2, which is inlined into the caller. AVX2 cannot count bits, so back
 //! substitution is faster in plain Rust.
-#![allow(unsafe_code, reason = "vector loads take pointers")]
 
 use core::arch::x86_64::{
     __m256i, _mm256_and_si256, _mm256_blendv_ps, _mm256_castps_si256, _mm256_castsi256_ps,

@@ -17,7 +17,6 @@
 //!
 //! Loops are `for` loops: the methods of iterators and options are compiled without AVX-512, so the
 //! compiler does not inline a closure with AVX-512 instructions into them.
-#![allow(unsafe_code, reason = "vector loads take pointers")]
 
 use core::arch::x86_64::{
     __m256i, __m512i, _mm256_loadu_si256, _mm256_mullo_epi32, _mm256_rolv_epi32, _mm256_set1_epi32,

@@ -18,16 +18,15 @@
 //!
 //! Inline assembly would need a gain of 10 % in a figure of `hfile bench`; there is none.
 //! Vector code needs `target_feature = "sse2"`, which x86-64 targets with soft floats lack.
-#![expect(
-    clippy::inline_always,
-    reason = "an operation is inlined into its loop, or the loop is compiled without its instructions"
-)]
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[allow(unsafe_code, reason = "vector loads take pointers")]
 mod avx2;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[allow(unsafe_code, reason = "vector loads take pointers")]
 mod avx512;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[allow(unsafe_code, reason = "vector loads take pointers")]
 mod sse2;
 
 #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
@@ -47,6 +46,10 @@ mod instruction_set;
 mod line;
 mod operations;
 mod portable;
+#[cfg_attr(
+    all(target_arch = "x86_64", target_feature = "sse2"),
+    allow(unsafe_code, reason = "prefetches take pointers")
+)]
 mod prefetch;
 mod substitution;
 #[cfg(test)]

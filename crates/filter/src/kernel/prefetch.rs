@@ -1,10 +1,6 @@
 //! Prefetch instructions: the processor loads a cache line, and the program does not wait for it.
 //!
 //! On targets other than x86-64, which have no stable prefetch intrinsic, a prefetch does nothing.
-#![cfg_attr(
-    all(target_arch = "x86_64", target_feature = "sse2"),
-    allow(unsafe_code, reason = "prefetches take pointers")
-)]
 
 use alloc::sync::Weak;
 use core::ptr;

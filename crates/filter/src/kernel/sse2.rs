@@ -11,7 +11,6 @@
 //! ```
 //!
 //! The other operations gain nothing from 128-bit vectors.
-#![allow(unsafe_code, reason = "vector loads take pointers")]
 
 use core::arch::x86_64::{
     __m128i, _mm_add_epi32, _mm_and_si128, _mm_castps_si128, _mm_castsi128_ps, _mm_loadu_si128,

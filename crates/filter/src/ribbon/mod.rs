@@ -53,6 +53,7 @@ mod segments;
 mod shape;
 mod solution;
 mod sorter;
+#[warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 mod stored;
 #[cfg(test)]
 mod tests;

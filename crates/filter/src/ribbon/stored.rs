@@ -24,7 +24,6 @@
 //!
 //! The format also fixes how starts, coefficients and fingerprints are computed from a hash, see
 //! `equation`.
-#![warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)]
 
 use super::base;
 use super::equation::{Equation, LAYERS, Shuffle};

@@ -1,7 +1,5 @@
 //! Hadoop's `BloomFilter`: an array of bits.
 
-#![expect(clippy::missing_panics_doc, reason = "positions are below the number of bits")]
-
 use alloc::vec::Vec;
 
 use filter::BuildError;

@@ -1,10 +1,5 @@
 //! `CountingBloomFilter`: a 4-bit counter per position, so that keys can be removed.
 
-#![expect(
-    clippy::missing_panics_doc,
-    reason = "no call panics: positions are below the number of counters"
-)]
-
 use alloc::vec::Vec;
 
 use filter::{Absent, BuildError};

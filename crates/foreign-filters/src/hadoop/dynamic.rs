@@ -2,8 +2,6 @@
 //!
 //! Names in parentheses, such as (`nr`), are those of Hadoop's class.
 
-#![expect(clippy::missing_panics_doc, reason = "a filter has between 1 and 2^31 − 1 rows")]
-
 use alloc::vec;
 use alloc::vec::Vec;
 use core::num::NonZeroU32;

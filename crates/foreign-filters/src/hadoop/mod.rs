@@ -22,13 +22,15 @@
 //! Probe i of a key is |hᵢ mod `vectorSize`| with Java's `int` arithmetic, where h₀ = hash(key, 0)
 //! and hᵢ = hash(key, hᵢ₋₁). The Jenkins hash is that of HBase. The Murmur hash is `MurmurHash2`,
 //! but reads the last one to three bytes in reverse order and as signed numbers.
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
+#[expect(clippy::missing_panics_doc, reason = "positions are below the number of bits")]
 mod bits;
+#[expect(
+    clippy::missing_panics_doc,
+    reason = "no call panics: positions are below the number of counters"
+)]
 mod counting;
+#[expect(clippy::missing_panics_doc, reason = "a filter has between 1 and 2^31 − 1 rows")]
 mod dynamic;
 mod shape;
 #[cfg(test)]
