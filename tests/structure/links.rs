@@ -77,7 +77,9 @@ type Pages = BTreeMap<PathBuf, String>;
 
 fn pages(root: &Path) -> Pages {
     let mut paths: Vec<_> =
-        ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(PathBuf::from).into();
+        ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "crates/python/README.md"]
+            .map(PathBuf::from)
+            .into();
     let mut folders = vec![PathBuf::from("docs/src")];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(root.join(&folder)).expect("the folder exists") {
@@ -168,6 +170,36 @@ fn unreachable_pages(pages: &Pages) -> Vec<String> {
     problems
 }
 
+/// Returns the lines that install `hfile` from the package index of Python. That package is somebody else's and has the
+/// same module name; ours is `pyhfile`.
+fn foreign_installs(pages: &Pages) -> Vec<String> {
+    let installs_hfile = |line: &str| {
+        let Some((_, packages)) = line.split_once("pip install") else { return false };
+        let names = packages.split(|c: char| c.is_whitespace() || "\"'`;".contains(c));
+        names
+            .map(|name| name.split(['[', '=', '<', '>', '~']).next())
+            .any(|name| name == Some("hfile"))
+    };
+    let lines = pages.iter().flat_map(|(path, text)| text.lines().map(move |line| (path, line)));
+    lines
+        .filter(|(_, line)| installs_hfile(line))
+        .map(|(path, line)| format!("{}: {line}", path.display()))
+        .collect()
+}
+
+#[test]
+fn no_page_installs_the_python_package_of_somebody_else() {
+    let found = foreign_installs(&pages(&workspace()));
+    assert!(found.is_empty(), "\n{}", found.join("\n"));
+
+    let page = "pip install hfile\n`pip install hfile[spark]`\npip install pyhfile wheels/pyhfile-0.1.whl\n";
+    let pages = Pages::from([(PathBuf::from("a.md"), page.to_owned())]);
+    assert_eq!(
+        foreign_installs(&pages),
+        ["a.md: pip install hfile", "a.md: `pip install hfile[spark]`"]
+    );
+}
+
 #[test]
 fn every_link_leads_to_a_file_and_a_heading() {
     let pages = pages(&workspace());
@@ -210,6 +242,8 @@ fn a_broken_link_and_an_unreachable_page_are_found() {
     write("README.md", "[a](docs/src/a.md#a)");
     write("CONTRIBUTING.md", "");
     write("CHANGELOG.md", "");
+    fs::create_dir_all(root.path().join("crates/python")).expect("writable");
+    write("crates/python/README.md", "");
     write("docs/src/SUMMARY.md", "[a](a.md) [b](sub/b.md)");
     write("docs/src/a.md", "# A\n[b](sub/b.md#c) [none](c.md) [out](../../README.md)");
     write("docs/src/sub/b.md", "# B\n[a](../a.md) [self](#b)");

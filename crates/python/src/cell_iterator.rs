@@ -15,8 +15,8 @@ use crate::failure::Failure;
 use crate::losses;
 use crate::stream::{SharedProgress, Stream};
 
-/// An iterator over cells: :class:`hfile.Cell`.
-#[pyclass(frozen, module = "hfile")]
+/// An iterator over cells: :class:`pyhfile.Cell`.
+#[pyclass(frozen, module = "pyhfile")]
 pub(crate) struct CellIterator {
     reading: Mutex<Reading>,
     progress: SharedProgress,
@@ -81,7 +81,7 @@ impl CellIterator {
         }
     }
 
-    /// What was left out so far, a list of :class:`hfile.Missing`.
+    /// What was left out so far, a list of :class:`pyhfile.Missing`.
     ///
     /// Empty unless damage is skipped.
     #[getter]
@@ -98,7 +98,7 @@ impl CellIterator {
         losses::warning_texts(&self.progress.lock().warnings)
     }
 
-    /// The torn write-ahead logs, a list of :class:`hfile.TornLog`.
+    /// The torn write-ahead logs, a list of :class:`pyhfile.TornLog`.
     ///
     /// Empty unless ``with_wal`` is set. The entries before the unfinished part are read.
     #[getter]
@@ -165,11 +165,11 @@ impl Cells {
         self.row.len()
     }
 
-    /// Returns a cell as an `hfile.Cell`.
+    /// Returns a cell as an `pyhfile.Cell`.
     fn tuple<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyAny>> {
         static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         let bytes = |array: &BinaryArray| PyBytes::new(py, array.value(index));
-        CLASS.import(py, "hfile._tuples", "Cell")?.call1((
+        CLASS.import(py, "pyhfile._tuples", "Cell")?.call1((
             bytes(&self.row),
             bytes(&self.family),
             bytes(&self.qualifier),

@@ -1,6 +1,6 @@
 //! Runs work without the lock of the interpreter, and turns panics into errors.
 //!
-//! Nothing here should panic, whatever the bytes are. If something does, Python gets an `hfile.Error`
+//! Nothing here should panic, whatever the bytes are. If something does, Python gets an `pyhfile.Error`
 //! that asks for a report, and not a `PanicException`, which `except Exception` does not catch.
 
 use std::any::Any;

@@ -9,7 +9,7 @@
 //! | `Error`              | failed reads, and bugs of this package                                  |
 //! | `ValueError`         | arguments that contradict each other                                    |
 //!
-//! The classes are in `python/hfile/_errors.py`; `causes.rs` says which error becomes which.
+//! The classes are in `python/pyhfile/_errors.py`; `causes.rs` says which error becomes which.
 
 use std::fmt;
 use std::io;
@@ -95,7 +95,7 @@ impl Failure {
         let Some(class) = self.kind.class() else {
             return Ok(PyValueError::new_err(self.message.clone()));
         };
-        let import = || py.import("hfile._errors").map(Bound::unbind);
+        let import = || py.import("pyhfile._errors").map(Bound::unbind);
         let class = ERRORS.get_or_try_init(py, import)?.bind(py).getattr(class)?;
         let parts = PyDict::new(py);
         parts.set_item("path", &self.path)?;

@@ -18,7 +18,7 @@ use crate::source::Source;
 /// An HFile, or the half of one that a reference stands for.
 ///
 /// Its delete markers hide its own cells only; with ``raw=True`` all cells are returned.
-#[pyclass(frozen, extends = Source, module = "hfile")]
+#[pyclass(frozen, extends = Source, module = "pyhfile")]
 pub(crate) struct HFile {
     reader: StoreFileReader,
     path: PathBuf,
@@ -28,9 +28,9 @@ pub(crate) struct HFile {
 /// Open an HFile, a reference to the half of one, or a link to one.
 ///
 /// :param path: the path of the file.
-/// :raises hfile.NotFoundError: if there is none.
-/// :raises hfile.DamagedError: if it is damaged, or not an HFile.
-/// :raises hfile.UnsupportedError: if it is encrypted, or of a version that is not read.
+/// :raises pyhfile.NotFoundError: if there is none.
+/// :raises pyhfile.DamagedError: if it is damaged, or not an HFile.
+/// :raises pyhfile.UnsupportedError: if it is encrypted, or of a version that is not read.
 #[pyfunction]
 pub(crate) fn open_hfile(py: Python<'_>, path: PathBuf) -> PyResult<Py<HFile>> {
     let (reader, path) = detached(py, || {
@@ -120,11 +120,11 @@ impl HFile {
 
     /// Return what pickle stores: the path.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
-        pickling::call(py, "hfile", "open_hfile", (&self.absolute,))
+        pickling::call(py, "pyhfile", "open_hfile", (&self.absolute,))
     }
 
     /// Return the path and the number of cells.
     fn __repr__(&self) -> String {
-        format!("<hfile.HFile {}, {} cells>", self.path(), self.entry_count())
+        format!("<pyhfile.HFile {}, {} cells>", self.path(), self.entry_count())
     }
 }

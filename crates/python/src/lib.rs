@@ -1,4 +1,4 @@
-//! The Python package `hfile`: Apache HBase's files, snapshots, tables and stores, read from Python; HFiles, written.
+//! The Python package `pyhfile`: Apache HBase's files, snapshots, tables and stores, read from Python; HFiles, written.
 //!
 //! ```text
 //! open_hfile, open_snapshot, open_table, open_store
@@ -12,7 +12,7 @@
 //! split_points                 rows that divide a source into equal parts
 //! ```
 //!
-//! The module is `hfile._hfile`. The Python files of the package, in `python/hfile`, add the exceptions, the
+//! The module is `pyhfile._hfile`. The Python files of the package, in `python/pyhfile`, add the exceptions, the
 //! named tuples and the types of everything. Functions read files without the lock of the interpreter
 //! ([`detached`]).
 
@@ -42,7 +42,7 @@ mod writing_failures;
 
 use pyo3::pymodule;
 
-/// The compiled part of the package `hfile`.
+/// The compiled part of the package `pyhfile`.
 #[pymodule]
 mod _hfile {
     use pyo3::prelude::*;

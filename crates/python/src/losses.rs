@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyList};
 
-/// Returns the losses as a list of `hfile.Missing`.
+/// Returns the losses as a list of `pyhfile.Missing`.
 ///
 /// # Errors
 ///
@@ -15,7 +15,7 @@ pub(crate) fn to_python<'py>(
     losses: &[MissingCells],
 ) -> PyResult<Bound<'py, PyList>> {
     static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let class = CLASS.import(py, "hfile._tuples", "Missing")?;
+    let class = CLASS.import(py, "pyhfile._tuples", "Missing")?;
     let bytes = |row: &Option<Vec<u8>>| row.as_deref().map(|row| PyBytes::new(py, row).into_any());
     let tuples = losses.iter().map(|loss| {
         let MissingCells { region, family, file, what, rows } = loss;
@@ -30,21 +30,21 @@ pub(crate) fn warning_texts(warnings: &[Warning]) -> Vec<String> {
     warnings.iter().map(ToString::to_string).collect()
 }
 
-/// Issues the warnings with Python's `warnings.warn`, as `hfile.TableWarning`.
+/// Issues the warnings with Python's `warnings.warn`, as `pyhfile.TableWarning`.
 ///
 /// # Errors
 ///
 /// The warning itself, if the program's filters make it an exception.
 pub(crate) fn warn(py: Python<'_>, warnings: &[Warning]) -> PyResult<()> {
     static CATEGORY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let category = CATEGORY.import(py, "hfile._errors", "TableWarning")?;
+    let category = CATEGORY.import(py, "pyhfile._errors", "TableWarning")?;
     for warning in warnings {
         py.import("warnings")?.call_method1("warn", (warning.to_string(), category))?;
     }
     Ok(())
 }
 
-/// Returns the logs as a list of `hfile.TornLog`.
+/// Returns the logs as a list of `pyhfile.TornLog`.
 ///
 /// # Errors
 ///
@@ -54,7 +54,7 @@ pub(crate) fn torn_logs_to_python<'py>(
     logs: &[TornLog],
 ) -> PyResult<Bound<'py, PyList>> {
     static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let class = CLASS.import(py, "hfile._tuples", "TornLog")?;
+    let class = CLASS.import(py, "pyhfile._tuples", "TornLog")?;
     let tuples = logs.iter().map(|log| {
         let TornLog { path, offset, bytes, part } = log;
         class.call1((path.display().to_string(), *offset, *bytes, part.name()))

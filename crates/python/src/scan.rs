@@ -22,8 +22,8 @@ use crate::stream::{SharedProgress, Stream};
 /// ``pyarrow.table(scan)``, ``polars.DataFrame(scan)`` and DuckDB's ``SELECT … FROM scan`` read it by the
 /// Arrow C stream interface, without a copy. Each stream reads the source again, so a scan can be
 /// used more than once. While a library reads a stream, errors are its own (``OSError`` in
-/// pyarrow); :meth:`read_all` and iteration raise :class:`hfile.Error`.
-#[pyclass(frozen, module = "hfile")]
+/// pyarrow); :meth:`read_all` and iteration raise :class:`pyhfile.Error`.
+#[pyclass(frozen, module = "pyhfile")]
 pub(crate) struct Scan {
     contents: Arc<Contents>,
     request: Arc<Request>,
@@ -114,11 +114,11 @@ impl Scan {
     ///
     /// Reads the source, and makes no Python objects of it.
     ///
-    /// >>> import hfile
-    /// >>> hfile.open_snapshot("rootdir", "s1").scan(prefix="row-0000").count()
+    /// >>> import pyhfile
+    /// >>> pyhfile.open_snapshot("rootdir", "s1").scan(prefix="row-0000").count()
     /// 23
     ///
-    /// :raises hfile.Error: if the source cannot be read.
+    /// :raises pyhfile.Error: if the source cannot be read.
     fn count(&self, py: Python<'_>) -> PyResult<u64> {
         let (mut stream, _) = self.open(py)?;
         let mut count = 0;
@@ -136,7 +136,7 @@ impl Scan {
 
     /// Read all batches into a ``pyarrow.Table``.
     ///
-    /// :raises hfile.Error: if the source cannot be read.
+    /// :raises pyhfile.Error: if the source cannot be read.
     fn read_all<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let (reader, progress) = self.reader(py)?;
         reader.call_method0("read_all").map_err(|error| own_error(&progress, error))
@@ -144,13 +144,13 @@ impl Scan {
 
     /// Iterate over the batches, as ``pyarrow.RecordBatch``.
     ///
-    /// :raises hfile.Error: if the source cannot be read.
+    /// :raises pyhfile.Error: if the source cannot be read.
     fn __iter__(&self, py: Python<'_>) -> PyResult<BatchIterator> {
         let (reader, progress) = self.reader(py)?;
         Ok(BatchIterator { reader: reader.unbind(), progress })
     }
 
-    /// What the stream that was opened last has left out, a list of :class:`hfile.Missing`.
+    /// What the stream that was opened last has left out, a list of :class:`pyhfile.Missing`.
     ///
     /// Empty unless the scan skips damage.
     #[getter]
@@ -167,7 +167,7 @@ impl Scan {
         losses::warning_texts(&self.latest().lock().warnings)
     }
 
-    /// The torn write-ahead logs, a list of :class:`hfile.TornLog`.
+    /// The torn write-ahead logs, a list of :class:`pyhfile.TornLog`.
     ///
     /// Empty unless ``with_wal`` is set. The entries before the unfinished part are read.
     #[getter]
@@ -196,7 +196,7 @@ impl Scan {
 
     /// Return what pickle stores: the source, and the arguments of the scan.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
-        const MODULE: &str = "hfile._pickling";
+        const MODULE: &str = "pyhfile._pickling";
         match &self.origin {
             Origin::Source(source, keywords) => {
                 pickling::call(py, MODULE, "scan_of", (source.bind(py), keywords.bind(py)))
@@ -208,7 +208,7 @@ impl Scan {
     /// Return the names of the columns.
     fn __repr__(&self) -> String {
         let names = self.schema.fields().iter().map(|field| field.name().as_str());
-        format!("<hfile.Scan of columns {}>", names.collect::<Vec<_>>().join(", "))
+        format!("<pyhfile.Scan of columns {}>", names.collect::<Vec<_>>().join(", "))
     }
 }
 
@@ -242,7 +242,7 @@ impl OpenStream {
 }
 
 /// An iterator over the batches of a scan, as ``pyarrow.RecordBatch``.
-#[pyclass(frozen, module = "hfile")]
+#[pyclass(frozen, module = "pyhfile")]
 pub(crate) struct BatchIterator {
     reader: Py<PyAny>,
     progress: SharedProgress,

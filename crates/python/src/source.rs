@@ -20,7 +20,7 @@ use crate::scan::{Origin, Scan};
 use crate::split::{Split, Splits};
 
 /// Cells by row, family, qualifier and timestamp: an HFile, a table, a snapshot or a store.
-#[pyclass(frozen, subclass, module = "hfile")]
+#[pyclass(frozen, subclass, module = "pyhfile")]
 pub(crate) struct Source {
     pub(crate) contents: Arc<Contents>,
 }
@@ -64,7 +64,7 @@ impl Source {
     /// :param threads: the number of threads that read; 1 by default. Tables and snapshots only.
     /// :param batch_size: the maximum number of rows of a batch; 16,384 by default.
     /// :param on_error: what becomes of a value that is not of its column's type: ``"raise"`` raises
-    ///     :class:`hfile.ValueTypeError`; ``"null"`` makes it null, and ``bad_values`` counts it.
+    ///     :class:`pyhfile.ValueTypeError`; ``"null"`` makes it null, and ``bad_values`` counts it.
     #[pyo3(signature = (*, start=None, stop=None, prefix=None, families=None, columns=None, types=None,
         row_type=None, timestamps=false, all_rows=false, versions=None, min_timestamp=None,
         max_timestamp=None, raw=false, now=None, skip_damaged=false, with_wal=false, wal_memory=None, wal_directory=None, threads=1,
@@ -117,19 +117,19 @@ impl Source {
         Scan::new(&slf.get().contents, Request::new(choice, form)?, origin)
     }
 
-    /// Divide a scan into splits for other processes: a list of :class:`hfile.Split`.
+    /// Divide a scan into splits for other processes: a list of :class:`pyhfile.Split`.
     ///
     /// Each region with files for the scan has one, and a region with more than ``target_bytes`` of files several,
     /// divided between rows at data blocks; an HFile is divided likewise. Only the indexes of files of large regions
     /// are read. With ``with_wal``, each split reads the logs, and takes the cells of its rows. All splits expire
-    /// cells by the same time. With ``skip_damaged``, a :class:`hfile.TableWarning` names each region that no split
+    /// cells by the same time. With ``skip_damaged``, a :class:`pyhfile.TableWarning` names each region that no split
     /// has because it is damaged or missing.
     ///
     /// :param target_bytes: about how many bytes of files a split reads at most; without it, regions are not divided.
     ///
     /// The other parameters are those of :meth:`scan`.
     ///
-    /// :raises hfile.Error: if a file is missing, or the index of one cannot be read.
+    /// :raises pyhfile.Error: if a file is missing, or the index of one cannot be read.
     #[pyo3(signature = (*, target_bytes=None, start=None, stop=None, prefix=None, families=None, columns=None, types=None,
         row_type=None, timestamps=false, all_rows=false, versions=None, min_timestamp=None,
         max_timestamp=None, raw=false, now=None, skip_damaged=false, with_wal=false, wal_memory=None, wal_directory=None, threads=1,
@@ -246,8 +246,8 @@ impl Source {
     /// HBase keeps no list of columns, so this reads all cells, but not their values into memory; ``sample`` limits it
     /// to the first rows of each region.
     ///
-    /// >>> import hfile
-    /// >>> hfile.open_snapshot("rootdir", "s1").column_names(sample=100)[:3]
+    /// >>> import pyhfile
+    /// >>> pyhfile.open_snapshot("rootdir", "s1").column_names(sample=100)[:3]
     /// [b'f1:a', b'f1:bb', b'f1:ccc']
     ///
     /// :param sample: the number of rows of each region, or of the file or store, that are read; all by default.
@@ -292,7 +292,7 @@ impl Source {
     /// Return the cells of one row; an empty list if the row is absent.
     ///
     /// Reads data blocks only of files whose key range and filters allow the row. The parameters
-    /// are those of :meth:`scan`. With ``skip_damaged``, a :class:`hfile.TableWarning` names each damaged or
+    /// are those of :meth:`scan`. With ``skip_damaged``, a :class:`pyhfile.TableWarning` names each damaged or
     /// missing file or region that may have had the row.
     #[pyo3(signature = (row, *, families=None, columns=None, versions=None, min_timestamp=None,
         max_timestamp=None, raw=false, now=None, skip_damaged=false, with_wal=false,

@@ -20,8 +20,8 @@ use crate::scan::{Origin, Scan};
 /// names of the region's files and all arguments of the scan, and no open file. It can be pickled; the process that
 /// reads it must see the files at the same paths. Files that HBase moves to its archive meanwhile are found there.
 ///
-/// >>> import hfile, pickle
-/// >>> table = hfile.open_snapshot("rootdir", "s4")
+/// >>> import pyhfile, pickle
+/// >>> table = pyhfile.open_snapshot("rootdir", "s4")
 /// >>> splits = table.splits(types={"f1:a": "string"}, target_bytes=20_000)
 /// >>> split = pickle.loads(pickle.dumps(splits[0]))
 /// >>> split.start, split.stop == splits[1].start
@@ -31,7 +31,7 @@ use crate::scan::{Origin, Scan};
 ///
 /// :param data: the bytes of a split, ``bytes(split)``.
 /// :raises ValueError: if they are damaged, or of another version of this package.
-#[pyclass(frozen, module = "hfile")]
+#[pyclass(frozen, module = "pyhfile")]
 pub(crate) struct Split {
     split: BatchSplit,
 }
@@ -102,8 +102,8 @@ impl Split {
     /// For rows that are known after a source was divided, such as those of a list. Ranges without rows of the split have
     /// no part. ``estimated_bytes`` of a part is that of the split.
     ///
-    /// >>> import hfile
-    /// >>> [split] = hfile.open_snapshot("rootdir", "s4").splits(stop="row-00700")
+    /// >>> import pyhfile
+    /// >>> [split] = pyhfile.open_snapshot("rootdir", "s4").splits(stop="row-00700")
     /// >>> [(part.start, part.stop) for part in split.within([("row-00100", "row-00200"), (b"row-00800", None)])]
     /// [(b'row-00100', b'row-00200')]
     ///
@@ -167,6 +167,6 @@ impl Split {
         let place = region.or(file).unwrap_or_default();
         let start = sstable::escape(&cells.start()).to_string();
         let stop = cells.stop().map(|row| sstable::escape(&row).to_string()).unwrap_or_default();
-        format!("<hfile.Split {place}, rows [{start}, {stop}), {} bytes>", cells.estimated_bytes())
+        format!("<pyhfile.Split {place}, rows [{start}, {stop}), {} bytes>", cells.estimated_bytes())
     }
 }

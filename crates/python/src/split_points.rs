@@ -12,18 +12,18 @@ use crate::source::Source;
 
 /// Return rows that divide a source into ``n`` parts of about the same size.
 ///
-/// They are ``splits`` for :func:`hfile.write_hfiles` and for a new table of HBase, or the bounds of parts that are
+/// They are ``splits`` for :func:`pyhfile.write_hfiles` and for a new table of HBase, or the bounds of parts that are
 /// scanned in parallel: the first part ends before the first row. Only the indexes of the files are read. There are
 /// fewer than n - 1 rows if the source has too few data blocks. The regions that a table has now are ``table.region_splits``.
 ///
-/// >>> import hfile
-/// >>> table = hfile.open_snapshot("rootdir", "s4")
-/// >>> len(hfile.split_points(table, 4))
+/// >>> import pyhfile
+/// >>> table = pyhfile.open_snapshot("rootdir", "s4")
+/// >>> len(pyhfile.split_points(table, 4))
 /// 3
 ///
 /// :param source: an HFile, a table or a snapshot.
 /// :param n: the number of parts, at least 1.
-/// :raises hfile.Error: if a file cannot be read.
+/// :raises pyhfile.Error: if a file cannot be read.
 #[pyfunction]
 pub(crate) fn split_points<'py>(
     py: Python<'py>,

@@ -15,7 +15,7 @@ use crate::pickling::{self, Reduced};
 use crate::source::Source;
 
 /// An embedded store, opened for reading only: the cells are those when it was opened.
-#[pyclass(frozen, extends = Source, module = "hfile")]
+#[pyclass(frozen, extends = Source, module = "pyhfile")]
 pub(crate) struct Store {
     path: PathBuf,
     absolute: PathBuf,
@@ -29,8 +29,8 @@ pub(crate) struct Store {
 ///
 /// :param path: the directory of the store.
 /// :param cache_bytes: the size of the block cache; the store's default if it is left out.
-/// :raises hfile.NotFoundError: if there is no store.
-/// :raises hfile.DamagedError: if its log or manifest is damaged.
+/// :raises pyhfile.NotFoundError: if there is no store.
+/// :raises pyhfile.DamagedError: if its log or manifest is damaged.
 #[pyfunction]
 #[pyo3(signature = (path, *, cache_bytes=None))]
 pub(crate) fn open_store(
@@ -59,7 +59,7 @@ impl Store {
     /// Return what pickle stores: the path. The store is opened again, and then shows what was written meanwhile.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
         let arguments = (&self.absolute, self.cache_bytes);
-        pickling::call(py, "hfile._pickling", "store_at", arguments)
+        pickling::call(py, "pyhfile._pickling", "store_at", arguments)
     }
 
     /// The directory that was opened.
@@ -76,7 +76,7 @@ impl Store {
 
     /// Return the path.
     fn __repr__(&self) -> String {
-        format!("<hfile.Store {}>", self.path())
+        format!("<pyhfile.Store {}>", self.path())
     }
 }
 

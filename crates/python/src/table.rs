@@ -23,7 +23,7 @@ use crate::root;
 use crate::source::Source;
 
 /// A table in a root directory of HBase.
-#[pyclass(frozen, subclass, extends = Source, module = "hfile")]
+#[pyclass(frozen, subclass, extends = Source, module = "pyhfile")]
 pub(crate) struct Table {
     table: hbase_files::Table,
     /// The root directory of the logs, if it is another one.
@@ -31,7 +31,7 @@ pub(crate) struct Table {
 }
 
 /// A snapshot: a table as it was.
-#[pyclass(frozen, extends = Table, module = "hfile")]
+#[pyclass(frozen, extends = Table, module = "pyhfile")]
 pub(crate) struct Snapshot {
     description: SnapshotDescription,
 }
@@ -41,8 +41,8 @@ pub(crate) struct Snapshot {
 /// :param root: the root directory.
 /// :param name: the name, ``namespace:table`` unless the namespace is default.
 /// :param wal_root: the root directory of the write-ahead logs, if ``hbase.wal.dir`` is set.
-/// :raises hfile.NotFoundError: if there is no such table.
-/// :raises hfile.DamagedError: if it has no sound schema.
+/// :raises pyhfile.NotFoundError: if there is no such table.
+/// :raises pyhfile.DamagedError: if it has no sound schema.
 #[pyfunction]
 #[pyo3(signature = (root, name, wal_root=None))]
 pub(crate) fn open_table(
@@ -70,8 +70,8 @@ pub(crate) fn open_table(
 ///
 /// :param root: the root directory, or a directory that ExportSnapshot wrote.
 /// :param name: the name of the snapshot.
-/// :raises hfile.NotFoundError: if there is no such snapshot.
-/// :raises hfile.DamagedError: if its description or manifest is damaged.
+/// :raises pyhfile.NotFoundError: if there is no such snapshot.
+/// :raises pyhfile.DamagedError: if its description or manifest is damaged.
 #[pyfunction]
 pub(crate) fn open_snapshot(py: Python<'_>, root: PathBuf, name: &str) -> PyResult<Py<Snapshot>> {
     let snapshot = detached(py, || Ok::<_, Failure>(root::open(root)?.snapshot(name)?))?;
@@ -115,11 +115,11 @@ impl Table {
         families.collect()
     }
 
-    /// The regions, by ascending start key: a list of :class:`hfile.Region`.
+    /// The regions, by ascending start key: a list of :class:`pyhfile.Region`.
     #[getter]
     fn regions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        let class = CLASS.import(py, "hfile._tuples", "Region")?;
+        let class = CLASS.import(py, "pyhfile._tuples", "Region")?;
         let regions = self.table.regions.iter().map(|region| {
             let info = &region.info;
             let (start, end) = (PyBytes::new(py, &info.start_key), PyBytes::new(py, &info.end_key));
@@ -128,7 +128,7 @@ impl Table {
         PyList::new(py, regions.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// The start rows of all regions but the first: for :func:`hfile.write_hfiles`, the ``splits`` of a table with
+    /// The start rows of all regions but the first: for :func:`pyhfile.write_hfiles`, the ``splits`` of a table with
     /// the same regions.
     #[getter]
     fn region_splits<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
@@ -157,7 +157,7 @@ impl Table {
 
     /// What the table's directories leave in doubt, as texts that begin with a path.
     ///
-    /// ``open_table`` issues each as a :class:`hfile.TableWarning`.
+    /// ``open_table`` issues each as a :class:`pyhfile.TableWarning`.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         losses::warning_texts(&self.table.warnings)
@@ -166,14 +166,14 @@ impl Table {
     /// Return what pickle stores: the root directory and the name.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
         let arguments = (self.table.root(), self.name(), self.wal_root.as_deref());
-        pickling::call(py, "hfile", "open_table", arguments)
+        pickling::call(py, "pyhfile", "open_table", arguments)
     }
 
     /// Return the name and the number of regions.
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         let class = slf.get_type().name()?;
         let table = slf.get();
-        Ok(format!("<hfile.{class} {}, {} regions>", table.name(), table.table.regions.len()))
+        Ok(format!("<pyhfile.{class} {}, {} regions>", table.name(), table.table.regions.len()))
     }
 }
 
@@ -183,7 +183,7 @@ impl Snapshot {
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
         let table = slf.as_super().get();
         let arguments = (table.table.root(), slf.get().snapshot_name());
-        pickling::call(slf.py(), "hfile", "open_snapshot", arguments)
+        pickling::call(slf.py(), "pyhfile", "open_snapshot", arguments)
     }
 
     /// The name of the snapshot; ``name`` is that of the table.

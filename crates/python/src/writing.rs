@@ -29,13 +29,13 @@ const DATA: &str = "data";
 /// Write Arrow data as HFiles for HBase's bulk load.
 ///
 /// ``data`` is read once, batch by batch: a ``pyarrow.Table`` or ``RecordBatchReader``, a polars or pandas
-/// ``DataFrame``, a DuckDB relation, a :class:`hfile.Scan`, or another object with ``__arrow_c_stream__``. It may be
+/// ``DataFrame``, a DuckDB relation, a :class:`pyhfile.Scan`, or another object with ``__arrow_c_stream__``. It may be
 /// in any order: cells are sorted, in temporary files if there are more than ``memory`` bytes of them. With ``sort=False``,
 /// the row keys ascend already: one row is in memory, there are no temporary files, and it takes less time.
 ///
-/// >>> import hfile, pyarrow
+/// >>> import pyhfile, pyarrow
 /// >>> users = pyarrow.table({"id": ["ann", "zoe"], "info:name": ["Ann", None], "info:age": [41, 34]})
-/// >>> written = hfile.write_hfiles(users, "out", row="id", splits=["m"], timestamp=1_700_000_000_000)
+/// >>> written = pyhfile.write_hfiles(users, "out", row="id", splits=["m"], timestamp=1_700_000_000_000)
 /// >>> written.cells, [(file.family, file.first_row) for file in written.files]
 /// (3, [('info', b'ann'), ('info', b'zoe')])
 ///
@@ -54,7 +54,7 @@ const DATA: &str = "data";
 ///     all others.
 /// :param types: types of columns, as ``{"info:age": "int32"}``. Text is parsed, as a field of CSV.
 /// :param timestamp: the time of the cells in milliseconds, or the column that has it; the system's time by default.
-/// :param splits: the start rows of all regions of the table but the first, ascending; see :func:`hfile.split_points`.
+/// :param splits: the start rows of all regions of the table but the first, ascending; see :func:`pyhfile.split_points`.
 /// :param create_time: the create time of the files in milliseconds; the system's time by default.
 /// :param compression: NONE, GZ, SNAPPY, LZ4 or ZSTD.
 /// :param encoding: the data block encoding: NONE, PREFIX, DIFF, FAST_DIFF or ROW_INDEX_V1.
@@ -73,10 +73,10 @@ const DATA: &str = "data";
 ///     Both read both.
 /// :param skip_bad: skip rows with a bad value, and count them in ``bad_rows``, in place of an error.
 /// :param force: replace a directory that has HFiles by family, and nothing else.
-/// :returns: a :class:`hfile.Written`.
-/// :raises hfile.ValueTypeError: if a value is not of its type. The message names the record, its row and the column.
+/// :returns: a :class:`pyhfile.Written`.
+/// :raises pyhfile.ValueTypeError: if a value is not of its type. The message names the record, its row and the column.
 /// :raises ValueError: if the arguments do not fit the columns of the data.
-/// :raises hfile.Error: if the data or a file fails.
+/// :raises pyhfile.Error: if the data or a file fails.
 #[pyfunction]
 #[pyo3(signature = (data, directory, *, row=None, columns=None, types=None, timestamp=None, splits=None,
     create_time=None, compression=None, encoding=None, bloom=None, filter=None, sort=true, memory=268_435_456,
@@ -325,7 +325,7 @@ impl Writing {
 fn to_python<'py>(py: Python<'py>, written: &Written) -> PyResult<Bound<'py, PyAny>> {
     static WRITTEN: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     static FILE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let file_class = FILE.import(py, "hfile._tuples", "WrittenFile")?;
+    let file_class = FILE.import(py, "pyhfile._tuples", "WrittenFile")?;
     let files = written.files.files.iter().map(|file| {
         let RegionFile { path, family, summary, .. } = file;
         let bytes = |row: &Option<Vec<u8>>| PyBytes::new(py, row.as_deref().unwrap_or_default());
@@ -334,6 +334,6 @@ fn to_python<'py>(py: Python<'py>, written: &Written) -> PyResult<Bound<'py, PyA
         file_class.call1((path, family, summary.cell_count, summary.len, first, last))
     });
     let files = PyList::new(py, files.collect::<PyResult<Vec<_>>>()?)?;
-    let class = WRITTEN.import(py, "hfile._tuples", "Written")?;
+    let class = WRITTEN.import(py, "pyhfile._tuples", "Written")?;
     class.call1((files, written.files.cells, written.bad_rows))
 }

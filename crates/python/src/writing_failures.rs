@@ -16,7 +16,7 @@ impl From<Error> for Failure {
                 Self::invalid(format!("{error}; tags=True keeps tags"))
             }
             Error::Cell { error, problem: CellProblem::OutOfOrder } => Self::invalid(format!(
-                "{error}; sort the data, as sort=True and hfile.spark.for_bulk_load do"
+                "{error}; sort the data, as sort=True and pyhfile.spark.for_bulk_load do"
             )),
             Error::File(error) | Error::Cell { error, .. } => error.into(),
             Error::Store(error) => error.into(),

@@ -8,7 +8,7 @@ import struct
 import subprocess
 import tarfile
 
-import hfile
+import pyhfile
 import pytest
 
 DATA = pathlib.Path(__file__).parents[3] / "tests" / "data"
@@ -85,7 +85,7 @@ def store_path(tmp_path_factory):
 @pytest.fixture
 def snapshot(root):
     """A snapshot of a split table, with references and bulk-loaded files."""
-    return hfile.open_snapshot(root, "s4")
+    return pyhfile.open_snapshot(root, "s4")
 
 
 def files_of_region(root, snapshot, family):

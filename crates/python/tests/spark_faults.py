@@ -10,10 +10,10 @@ import pathlib
 import signal
 import time
 
-from hfile.spark._options import Options
-from hfile.spark._read import HFileReader
-from hfile.spark._source import HBaseFiles
-from hfile.spark._write import HFileWriter
+from pyhfile.spark._options import Options
+from pyhfile.spark._read import HFileReader
+from pyhfile.spark._source import HBaseFiles
+from pyhfile.spark._write import HFileWriter
 from pyspark import TaskContext
 
 FAULTS = ["exception", "worker", "executor"]

@@ -11,7 +11,7 @@ pytest.importorskip("pyspark", reason="PySpark is not installed: pip install pys
 if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
     pytest.skip("Spark needs a JDK of version 17 or later", allow_module_level=True)
 
-import hfile.spark
+import pyhfile.spark
 import pyspark
 from pyspark.sql import SparkSession
 
@@ -46,5 +46,5 @@ def start(master, **settings):
     for name, value in settings.items():
         builder = builder.config(name.replace("_", "."), str(value))
     spark = builder.getOrCreate()
-    hfile.spark.register(spark)
+    pyhfile.spark.register(spark)
     return spark

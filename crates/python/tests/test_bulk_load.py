@@ -11,7 +11,7 @@ import struct
 import subprocess
 
 import duckdb
-import hfile
+import pyhfile
 import polars
 import pyarrow
 import pytest
@@ -88,7 +88,7 @@ CONVERSIONS = {
 @pytest.mark.parametrize("library", CONVERSIONS)
 def test_hbase_loads_the_files_and_returns_every_cell(library, judge, tmp_path):
     people, cells = frame()
-    written = hfile.write_hfiles(
+    written = pyhfile.write_hfiles(
         CONVERSIONS[library](people),
         tmp_path / "out",
         row="id",

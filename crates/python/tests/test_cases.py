@@ -8,7 +8,7 @@ import os
 import pathlib
 import warnings
 
-import hfile
+import pyhfile
 import pytest
 from conftest import of_arrow, of_cells, truth
 
@@ -23,7 +23,7 @@ def read(case, directory, door):
     """Returns the cells by one way of reading, and the texts of the warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        opener = hfile.open_snapshot if case["is_snapshot"] else hfile.open_table
+        opener = pyhfile.open_snapshot if case["is_snapshot"] else pyhfile.open_table
         table = opener(case["root"], case["place"])
         options = {"now": case["now"], "with_wal": case["with_logs"]}
         if door == "cells":
@@ -42,7 +42,7 @@ def read(case, directory, door):
 def test_a_read_returns_the_cells_of_hbase_or_says_what_is_wrong(path, door):
     case, directory = json.loads(path.read_text()), path.parent
     if case["error"]:
-        with pytest.raises(hfile.Error) as raised:
+        with pytest.raises(pyhfile.Error) as raised:
             read(case, directory, door)
         assert case["error"] in str(raised.value), case["name"]
         return

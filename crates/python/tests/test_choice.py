@@ -1,6 +1,6 @@
 """A scan returns the chosen rows, families, columns, versions and times, and reads no other blocks."""
 
-import hfile
+import pyhfile
 import pyarrow
 import pytest
 
@@ -32,7 +32,7 @@ def choices(cells):
 @pytest.mark.parametrize("name", ["s4", "s10", "s6"])
 def test_a_snapshot_is_read_in_part(root, name):
     cells = truth(SNAPSHOTS / MANIFEST["snapshots"][name]["rawFile"])
-    snapshot = hfile.open_snapshot(root, name)
+    snapshot = pyhfile.open_snapshot(root, name)
     for choice, is_chosen in choices(cells):
         expected = [cell for cell in cells if is_chosen(cell)]
         assert of_cells(snapshot.cells(raw=True, **choice)) == expected, choice
@@ -42,7 +42,7 @@ def test_a_snapshot_is_read_in_part(root, name):
 def test_an_hfile_is_read_in_part():
     path = DATA / "hfile" / "s01-default.hfile"
     cells = truth(DATA / "hfile" / "s01-default.cells.ndjson.gz")
-    file = hfile.open_hfile(path)
+    file = pyhfile.open_hfile(path)
     for choice, is_chosen in choices(cells):
         expected = [cell for cell in cells if is_chosen(cell)]
         assert of_cells(file.cells(raw=True, **choice)) == expected, choice
@@ -54,9 +54,9 @@ def test_get_returns_one_row(root, store_path):
     path = DATA / "hfile" / "s01-default.hfile"
     stored = truth(DATA / "store" / "overlap" / "expect" / "v3.cells.ndjson.gz")
     for source, row, cells, options in [
-        (hfile.open_snapshot(root, "s4"), row, cells, {"now": NOW}),
-        (hfile.open_store(store_path), stored[9][0], stored, {}),
-        (hfile.open_hfile(path), None, None, {"raw": True}),
+        (pyhfile.open_snapshot(root, "s4"), row, cells, {"now": NOW}),
+        (pyhfile.open_store(store_path), stored[9][0], stored, {}),
+        (pyhfile.open_hfile(path), None, None, {"raw": True}),
     ]:
         if cells is None:
             cells = truth(DATA / "hfile" / "s01-default.cells.ndjson.gz")
@@ -72,7 +72,7 @@ def test_get_returns_one_row(root, store_path):
 
 
 def test_a_row_range_reads_fewer_blocks():
-    file = hfile.open_hfile(DATA / "hfile" / "p01-prefix-lz4-row.hfile")  # Blocks of 2 KiB.
+    file = pyhfile.open_hfile(DATA / "hfile" / "p01-prefix-lz4-row.hfile")  # Blocks of 2 KiB.
     rows = [cell.row for cell in file.cells(raw=True)]
     every, few = file.scan(raw=True), file.scan(raw=True, start=rows[500], stop=rows[501] + b"\0")
     assert pyarrow.table(every).num_rows == len(rows)
@@ -83,15 +83,15 @@ def test_a_row_range_reads_fewer_blocks():
 def test_cells_are_named_tuples(snapshot):
     cell = next(snapshot.cells())
     row, family, qualifier, timestamp, kind, value, tags, sequence_id = cell
-    assert cell == hfile.Cell(row, family, qualifier, timestamp, kind, value, tags, sequence_id)
+    assert cell == pyhfile.Cell(row, family, qualifier, timestamp, kind, value, tags, sequence_id)
     assert (cell.row, cell.type) == (row, "Put")
     assert sequence_id > 0
 
 
 def test_attributes_describe_the_source(root, snapshot, store_path):
-    assert hfile.list_snapshots(root) == sorted(MANIFEST["snapshots"])
-    assert "ns1:t4" not in hfile.list_tables(root) and "t1" in hfile.list_tables(root)
-    assert isinstance(snapshot, hfile.Table) and isinstance(snapshot, hfile.Source)
+    assert pyhfile.list_snapshots(root) == sorted(MANIFEST["snapshots"])
+    assert "ns1:t4" not in pyhfile.list_tables(root) and "t1" in pyhfile.list_tables(root)
+    assert isinstance(snapshot, pyhfile.Table) and isinstance(snapshot, pyhfile.Source)
     assert (snapshot.name, snapshot.snapshot_name, snapshot.kind) == ("t1", "s4", "FLUSH")
     assert (snapshot.ttl, snapshot.is_expired, snapshot.problems) == (None, False, [])
     assert snapshot.families["f1"]["VERSIONS"] == "3"
@@ -100,17 +100,17 @@ def test_attributes_describe_the_source(root, snapshot, store_path):
     assert regions[0].start_key == regions[-1].end_key == b""
     assert all(one.end_key == next.start_key for one, next in zip(regions, regions[1:]))
     assert "t1" in repr(snapshot) and "Snapshot" in repr(snapshot)
-    store = hfile.open_store(store_path)
+    store = pyhfile.open_store(store_path)
     assert store.families["f"]["VERSIONS"] == "3" and store.path == str(store_path)
-    file = hfile.open_hfile(DATA / "hfile" / "p01-prefix-lz4-row.hfile")
+    file = pyhfile.open_hfile(DATA / "hfile" / "p01-prefix-lz4-row.hfile")
     assert (file.encoding, file.compression, file.family) == ("PREFIX", "LZ4", b"f")
     assert file.first_row == b"user0000000113" and file.size == 32160
-    assert b"hfile.AVG_KEY_LEN" in file.file_info and file.time_range == (0, 2**63 - 2)
+    assert b"pyhfile.AVG_KEY_LEN" in file.file_info and file.time_range == (0, 2**63 - 2)
 
 
 def test_ranges_and_numbers_that_choose_nothing_are_refused(snapshot, store_path):
-    file = hfile.open_hfile(DATA / "hfile" / "p01-prefix-lz4-row.hfile")
-    for source in [snapshot, file, hfile.open_store(store_path)]:
+    file = pyhfile.open_hfile(DATA / "hfile" / "p01-prefix-lz4-row.hfile")
+    for source in [snapshot, file, pyhfile.open_store(store_path)]:
         with pytest.raises(ValueError, match="start b is greater than stop a"):
             pyarrow.table(source.scan(start="b", stop="a"))
         assert pyarrow.table(source.scan(start="b", stop="b")).num_rows == 0

@@ -11,7 +11,7 @@ import os
 import pathlib
 import re
 
-import hfile
+import pyhfile
 import pytest
 
 from conftest import unpack
@@ -56,8 +56,8 @@ def test_the_examples_of_docstrings_print_what_they_say(tmp_path, monkeypatch):
     unpack(tmp_path)
     monkeypatch.chdir(tmp_path)
     runner, found = doctest.DocTestRunner(), 0
-    for name in hfile.__all__:
-        text = inspect.getdoc(getattr(hfile, name)) if name != "__version__" else ""
+    for name in pyhfile.__all__:
+        text = inspect.getdoc(getattr(pyhfile, name)) if name != "__version__" else ""
         example = doctest.DocTestParser().get_doctest(text, {}, name, None, 0)
         if example.examples:
             assert runner.run(example).failed == 0, name
@@ -66,8 +66,8 @@ def test_the_examples_of_docstrings_print_what_they_say(tmp_path, monkeypatch):
 
 
 def test_everything_has_a_docstring():
-    for name in hfile.__all__:
-        item = getattr(hfile, name)
+    for name in pyhfile.__all__:
+        item = getattr(pyhfile, name)
         if name == "__version__":
             continue
         assert inspect.getdoc(item), name

@@ -5,7 +5,7 @@ import pickle
 import random
 import shutil
 
-import hfile
+import pyhfile
 import pyarrow
 import pytest
 
@@ -22,39 +22,39 @@ def flipped(path, offset):
 
 def test_the_classes_are_those_that_programs_catch():
     for name in ["DamagedError", "NotFoundError", "UnsupportedError", "ValueTypeError"]:
-        assert issubclass(getattr(hfile, name), hfile.Error)
-        assert getattr(hfile, name).__module__ == "hfile"
-    assert issubclass(hfile.Error, OSError)
-    assert issubclass(hfile.NotFoundError, FileNotFoundError)
-    error = hfile.DamagedError("damaged", path="file", offset=7)
+        assert issubclass(getattr(pyhfile, name), pyhfile.Error)
+        assert getattr(pyhfile, name).__module__ == "pyhfile"
+    assert issubclass(pyhfile.Error, OSError)
+    assert issubclass(pyhfile.NotFoundError, FileNotFoundError)
+    error = pyhfile.DamagedError("damaged", path="file", offset=7)
     copy = pickle.loads(pickle.dumps(error))
     assert (str(copy), copy.path, copy.offset) == ("damaged", "file", 7)
 
 
 def test_what_is_not_there_is_named(root, snapshot, store_path, tmp_path):
-    with pytest.raises(hfile.NotFoundError, match="has no snapshot nope") as raised:
-        hfile.open_snapshot(root, "nope")
+    with pytest.raises(pyhfile.NotFoundError, match="has no snapshot nope") as raised:
+        pyhfile.open_snapshot(root, "nope")
     assert raised.value.path.endswith(".hbase-snapshot")
-    with pytest.raises(hfile.NotFoundError, match="has no table t99"):
-        hfile.open_table(root, "t99")
+    with pytest.raises(pyhfile.NotFoundError, match="has no table t99"):
+        pyhfile.open_table(root, "t99")
     with pytest.raises(FileNotFoundError) as raised:
-        hfile.open_hfile(tmp_path / "nope")
+        pyhfile.open_hfile(tmp_path / "nope")
     assert raised.value.path == str(tmp_path / "nope") and raised.value.errno == 2
-    with pytest.raises(hfile.NotFoundError, match="no store"):
-        hfile.open_store(tmp_path)
-    with pytest.raises(hfile.NotFoundError, match="not a root directory"):
-        hfile.list_snapshots(tmp_path)
-    for source in (snapshot, hfile.open_store(store_path), hfile.open_hfile(HFILE)):
-        with pytest.raises(hfile.NotFoundError, match="no family f9"):
+    with pytest.raises(pyhfile.NotFoundError, match="no store"):
+        pyhfile.open_store(tmp_path)
+    with pytest.raises(pyhfile.NotFoundError, match="not a root directory"):
+        pyhfile.list_snapshots(tmp_path)
+    for source in (snapshot, pyhfile.open_store(store_path), pyhfile.open_hfile(HFILE)):
+        with pytest.raises(pyhfile.NotFoundError, match="no family f9"):
             source.cells(families=["f9"])
-        with pytest.raises(hfile.NotFoundError, match="no family f9"):
+        with pytest.raises(pyhfile.NotFoundError, match="no family f9"):
             source.get("no such row", columns="f9:a")
-    with pytest.raises(hfile.UnsupportedError, match="hdfs dfs -get"):
-        hfile.open_snapshot("hdfs://namenode/hbase", "s1")
+    with pytest.raises(pyhfile.UnsupportedError, match="hdfs dfs -get"):
+        pyhfile.open_snapshot("hdfs://namenode/hbase", "s1")
 
 
 def test_wrong_arguments_are_refused(snapshot, store_path):
-    store, file = hfile.open_store(store_path), hfile.open_hfile(HFILE)
+    store, file = pyhfile.open_store(store_path), pyhfile.open_hfile(HFILE)
     with pytest.raises(TypeError, match="expected bytes or str, not int"):
         snapshot.scan(start=7)
     for source, options, what in [
@@ -79,14 +79,14 @@ def test_damage_names_the_file_and_the_offset(tmp_path):
     path = tmp_path / "damaged.hfile"
     shutil.copy(HFILE, path)
     flipped(path, 2000)
-    file = hfile.open_hfile(path)
+    file = pyhfile.open_hfile(path)
     reads = [
         lambda: list(file.cells(raw=True)),
         lambda: file.scan(raw=True).read_all(),
         lambda: list(file.scan(raw=True)),
     ]
     for read in reads:
-        with pytest.raises(hfile.DamagedError, match="DATA.* block at 0x") as raised:
+        with pytest.raises(pyhfile.DamagedError, match="DATA.* block at 0x") as raised:
             read()
         assert raised.value.path == str(path)
         assert 0 <= raised.value.offset <= 2000
@@ -95,19 +95,19 @@ def test_damage_names_the_file_and_the_offset(tmp_path):
         pyarrow.table(file.scan(raw=True))
     assert str(path) in str(raised.value)
     flipped(path, path.stat().st_size - 4096)
-    with pytest.raises(hfile.Error):
-        hfile.open_hfile(path)
+    with pytest.raises(pyhfile.Error):
+        pyhfile.open_hfile(path)
     path.write_bytes(b"no HFile at all")
-    with pytest.raises(hfile.DamagedError):
-        hfile.open_hfile(path)
+    with pytest.raises(pyhfile.DamagedError):
+        pyhfile.open_hfile(path)
 
 
 def test_a_scan_goes_on_after_damage(own_root):
-    snapshot = hfile.open_snapshot(own_root, "s4")
+    snapshot = pyhfile.open_snapshot(own_root, "s4")
     whole = of_cells(snapshot.cells(raw=True))
     path = files_of_region(own_root, snapshot, "f1")[-1]
     flipped(path, 300)
-    with pytest.raises(hfile.DamagedError) as raised:
+    with pytest.raises(pyhfile.DamagedError) as raised:
         snapshot.scan(raw=True).read_all()
     assert raised.value.path.endswith(path.name) and raised.value.offset is not None
 
@@ -127,26 +127,26 @@ def test_a_scan_goes_on_after_damage(own_root):
     assert all(between(cell[0]) for cell in whole if cell not in found)
 
     path.unlink()
-    with pytest.raises(hfile.DamagedError, match="missing"):
+    with pytest.raises(pyhfile.DamagedError, match="missing"):
         snapshot.scan(raw=True).read_all()
     assert 0 < sum(1 for _ in snapshot.cells(raw=True, skip_damaged=True)) < len(whole)
 
 
 def test_a_row_of_a_lost_region_is_not_absent(own_root):
-    table = hfile.open_table(own_root, "t1")
+    table = pyhfile.open_table(own_root, "t1")
     lost = table.regions[0]
     (directory,) = own_root.glob(f"data/default/t1/{lost.name}")
     row = next(iter(table.cells(families=["f1"]))).row
     shutil.rmtree(directory)
-    table = hfile.open_table(own_root, "t1")
-    with pytest.raises(hfile.Error):
+    table = pyhfile.open_table(own_root, "t1")
+    with pytest.raises(pyhfile.Error):
         table.get(row)
-    with pytest.warns(hfile.TableWarning, match="may be missing or incomplete"):
+    with pytest.warns(pyhfile.TableWarning, match="may be missing or incomplete"):
         table.get(row, skip_damaged=True)
 
 
 def test_a_torn_log_is_read_up_to_its_end_and_named(own_root):
-    table = hfile.open_table(own_root, "t1")
+    table = pyhfile.open_table(own_root, "t1")
     whole = of_cells(table.cells(with_wal=True, raw=True))
     assert table.scan(with_wal=True).torn_logs == []
     (log,) = (log for log in table.write_ahead_logs if log.endswith("1795412744013"))
@@ -164,7 +164,7 @@ def test_a_torn_log_is_read_up_to_its_end_and_named(own_root):
 
 
 def test_an_encrypted_log_or_file_is_refused_by_name(own_root):
-    table = hfile.open_table(own_root, "t1")
+    table = pyhfile.open_table(own_root, "t1")
     log = table.write_ahead_logs[0]
     with open(log, "r+b") as file:
         start = file.read(200)
@@ -172,7 +172,7 @@ def test_an_encrypted_log_or_file_is_refused_by_name(own_root):
         assert b"ProtobufLogWriter" in start
         file.seek(start.index(b"ProtobufLogWriter"))
         file.write(b"ProtobufLogWroter")
-    with pytest.raises(hfile.UnsupportedError) as raised:
+    with pytest.raises(pyhfile.UnsupportedError) as raised:
         list(table.cells(with_wal=True))
     assert raised.value.path == log
 
@@ -190,10 +190,10 @@ def test_whatever_the_bytes_are_only_our_exceptions_are_raised(tmp_path):
                 data[rng.randrange(len(data))] = rng.randrange(256)
         path.write_bytes(data)
         try:
-            file = hfile.open_hfile(path)
+            file = pyhfile.open_hfile(path)
             file.scan(raw=True).read_all()
             file.get(b"row")
-        except hfile.Error as error:
+        except pyhfile.Error as error:
             assert "internal" not in str(error)
             failures += 1
     assert failures > 200
@@ -202,6 +202,6 @@ def test_whatever_the_bytes_are_only_our_exceptions_are_raised(tmp_path):
 def test_a_damaged_manifest_is_named(own_root):
     manifest = own_root / ".hbase-snapshot" / "s1" / "data.manifest"
     manifest.write_bytes(manifest.read_bytes()[:-100])
-    with pytest.raises(hfile.DamagedError) as raised:
-        hfile.open_snapshot(own_root, "s1").scan(now=NOW).read_all()
+    with pytest.raises(pyhfile.DamagedError) as raised:
+        pyhfile.open_snapshot(own_root, "s1").scan(now=NOW).read_all()
     assert raised.value.path.endswith("data.manifest")

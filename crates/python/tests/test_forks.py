@@ -6,7 +6,7 @@ import select
 import signal
 import threading
 
-import hfile
+import pyhfile
 import pyarrow
 import pytest
 
@@ -36,7 +36,7 @@ def in_fork(work):
 
 
 def test_a_fork_reads_files_and_tables_and_opens_its_own_store(snapshot, store_path):
-    file, store = hfile.open_hfile(DATA / "hfile" / "s01-default.hfile"), hfile.open_store(store_path)
+    file, store = pyhfile.open_hfile(DATA / "hfile" / "s01-default.hfile"), pyhfile.open_store(store_path)
     split = snapshot.splits()[0]
     sources = {
         "file": lambda: len(list(file.cells(raw=True))),
@@ -44,7 +44,7 @@ def test_a_fork_reads_files_and_tables_and_opens_its_own_store(snapshot, store_p
         "snapshot": lambda: snapshot.scan(now=NOW).count(),
         "threads": lambda: snapshot.scan(now=NOW, threads=2).count(),
         "split": lambda: split.scan().count(),
-        "own store": lambda: hfile.open_store(store_path).scan().count(),
+        "own store": lambda: pyhfile.open_store(store_path).scan().count(),
     }
     for name, work in sources.items():
         assert in_fork(work) == repr(work()), name
@@ -60,8 +60,8 @@ def long(tmp_path_factory):
     numbers = range(200_000)
     rows = pyarrow.table({"id": [f"row{n:09}" for n in numbers], "f:v": [f"{n:0100}" for n in numbers]})
     path = tmp_path_factory.mktemp("long") / "out"
-    (written,) = hfile.write_hfiles(rows, path, row="id").files
-    return hfile.open_hfile(written.path)
+    (written,) = pyhfile.write_hfiles(rows, path, row="id").files
+    return pyhfile.open_hfile(written.path)
 
 
 def test_a_scan_that_began_before_a_fork_goes_on_in_the_parent(long, snapshot):
@@ -97,7 +97,7 @@ def test_a_fork_reads_while_threads_of_its_parent_read(long, snapshot):
         while not done.is_set():
             number = (number + 7919) % 200_000
             long.get(f"row{number:09}")
-            hfile.open_hfile(long.path)
+            pyhfile.open_hfile(long.path)
 
     threads = [threading.Thread(target=read) for _ in range(3)]
     threads.append(threading.Thread(target=lambda: [snapshot.scan().count() for _ in iter(done.is_set, True)]))
@@ -144,11 +144,11 @@ def test_a_fork_neither_writes_nor_removes_what_its_parent_writes(tmp_path, sort
 
     def write(directory, data):
         options = {"row": "id", "sort": sort, "memory": 1 << 20, "timestamp": 1, "create_time": 1}
-        return hfile.write_hfiles(data, directory, temporary_directory=tmp_path, **options)
+        return pyhfile.write_hfiles(data, directory, temporary_directory=tmp_path, **options)
 
     try:
         written = write(tmp_path / "out", pyarrow.RecordBatchReader.from_batches(schema, batches()))
-    except hfile.Error as error:
+    except pyhfile.Error as error:
         if os.getpid() != parent:
             is_known = "end the fork" in str(error)
             os._exit(7 if is_known else 1)
@@ -161,6 +161,6 @@ def test_a_fork_neither_writes_nor_removes_what_its_parent_writes(tmp_path, sort
     plain = write(tmp_path / "plain", table)
     assert written.cells == plain.cells == 120_000
     (file,), (expected,) = written.files, plain.files
-    found = [cell[:-1] for cell in hfile.open_hfile(file.path).cells()]
-    assert found == [cell[:-1] for cell in hfile.open_hfile(expected.path).cells()]
+    found = [cell[:-1] for cell in pyhfile.open_hfile(file.path).cells()]
+    assert found == [cell[:-1] for cell in pyhfile.open_hfile(expected.path).cells()]
     assert sorted(os.listdir(tmp_path)) == ["out", "plain"]

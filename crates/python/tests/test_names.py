@@ -4,13 +4,13 @@ import ast
 import pathlib
 import re
 
-import hfile
+import pyhfile
 import pyarrow
 import pytest
 
 from conftest import DATA
 
-STUB = pathlib.Path(__file__).parents[1] / "python" / "hfile" / "_hfile.pyi"
+STUB = pathlib.Path(__file__).parents[1] / "python" / "pyhfile" / "_hfile.pyi"
 # What the command line also takes, and the package does not: a prefix has a length, for which there is no argument.
 ONLY_COMMAND_LINE = {"bloom": ["ROWPREFIX_FIXED_LENGTH"]}
 # Other names of a type, with a text and its bytes.
@@ -46,7 +46,7 @@ def known_to_the_package(tmp_path, **arguments):
     """Returns the names in the error for an unknown one."""
     data = pyarrow.table({"id": ["a"], "f:q": ["v"]})
     with pytest.raises(ValueError, match="unknown") as raised:
-        hfile.write_hfiles(data, tmp_path / "out", row="id", **arguments)
+        pyhfile.write_hfiles(data, tmp_path / "out", row="id", **arguments)
     return listed(re.search(r"(?:known|types) are (.*)", str(raised.value))[1])
 
 
@@ -71,7 +71,7 @@ def test_settings_have_one_name(tmp_path, name, alias, pattern):
     # In any case, as on the command line.
     data = pyarrow.table({"id": ["a"], "f:q": ["v"]})
     for known in names:
-        hfile.write_hfiles(data, tmp_path / known, row="id", **{name: known.swapcase()})
+        pyhfile.write_hfiles(data, tmp_path / known, row="id", **{name: known.swapcase()})
 
 
 def test_types_have_one_name(tmp_path):
@@ -83,8 +83,8 @@ def test_types_have_one_name(tmp_path):
     assert set(literals()["_Type"]) == {*names, *ALIASES}
     for alias, (text, expected) in ALIASES.items():
         data = pyarrow.table({"id": ["a"], "f:q": [text]})
-        (file,) = hfile.write_hfiles(data, tmp_path / alias, row="id", types={"f:q": alias}).files
-        assert [cell.value for cell in hfile.open_hfile(file.path).cells()] == [expected]
+        (file,) = pyhfile.write_hfiles(data, tmp_path / alias, row="id", types={"f:q": alias}).files
+        assert [cell.value for cell in pyhfile.open_hfile(file.path).cells()] == [expected]
 
 
 def test_no_literal_is_forgotten():

@@ -3,7 +3,7 @@
 import pickle
 import warnings
 
-import hfile
+import pyhfile
 import pyarrow
 import pytest
 
@@ -17,11 +17,11 @@ def copied(item):
 def test_sources_are_opened_again(root, store_path, tmp_path, monkeypatch):
     monkeypatch.chdir(DATA / "hfile")
     sources = [
-        hfile.open_hfile("s01-default.hfile"),
-        hfile.open_snapshot(root, "s4"),
-        hfile.open_table(root, "t1"),
-        hfile.open_table(root, "t1", wal_root=root),
-        hfile.open_store(store_path, cache_bytes=1 << 20),
+        pyhfile.open_hfile("s01-default.hfile"),
+        pyhfile.open_snapshot(root, "s4"),
+        pyhfile.open_table(root, "t1"),
+        pyhfile.open_table(root, "t1", wal_root=root),
+        pyhfile.open_store(store_path, cache_bytes=1 << 20),
     ]
     scans = [source.scan(raw=True) for source in sources]
     monkeypatch.chdir(tmp_path)
@@ -35,7 +35,7 @@ def test_sources_are_opened_again(root, store_path, tmp_path, monkeypatch):
 
 
 def test_a_scan_keeps_all_arguments(root, tmp_path):
-    table = hfile.open_table(root, "t1")
+    table = pyhfile.open_table(root, "t1")
     rows = sorted({cell.row for cell in table.cells(with_wal=True, now=NOW)})
     for arguments in [
         {"start": rows[3], "stop": rows[-3].decode()},
@@ -57,14 +57,14 @@ def test_a_scan_keeps_all_arguments(root, tmp_path):
 
 
 def test_unread_logs_are_a_warning(root, snapshot):
-    table = hfile.open_table(root, "t1")
+    table = pyhfile.open_table(root, "t1")
     for read in [
         lambda **arguments: list(table.cells(**arguments)),
         lambda **arguments: table.scan(**arguments).count(),
         lambda **arguments: table.get("no such row", **arguments),
         lambda **arguments: table.splits(**arguments),
     ]:
-        with pytest.warns(hfile.TableWarning, match="write-ahead log.* in no store file; with_wal"):
+        with pytest.warns(pyhfile.TableWarning, match="write-ahead log.* in no store file; with_wal"):
             read()
         with warnings.catch_warnings():
             warnings.simplefilter("error")

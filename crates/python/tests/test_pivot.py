@@ -1,6 +1,6 @@
 """With types, a scan has one row for each row of the table, and typed columns."""
 
-import hfile
+import pyhfile
 import pyarrow
 import pytest
 
@@ -32,7 +32,7 @@ def store(tmp_path_factory):
         for name, value in columns.items():
             value = value if isinstance(value, str) else "hex:" + value.hex()
             hfile_command("store", "put", path, row, f"f:{name}={value}")
-    return hfile.open_store(path)
+    return pyhfile.open_store(path)
 
 
 def test_columns_have_types_and_nulls(store):
@@ -64,7 +64,7 @@ def test_a_pivot_of_a_snapshot_has_the_newest_values(root):
     for row, family, qualifier, time, _, value, _ in cells:
         if (family, qualifier) in [(b"f1", b"a"), (b"f2", b"q")]:
             expected.setdefault(row, {}).setdefault(family + b":" + qualifier, value)
-    snapshot = hfile.open_snapshot(root, "s1")
+    snapshot = pyhfile.open_snapshot(root, "s1")
     table = pyarrow.table(snapshot.scan(types=["f1:a", "f2:q"], now=NOW, threads=2))
     found = {
         row: {name: value for name, value in ((b"f1:a", a), (b"f2:q", q)) if value is not None}
@@ -74,7 +74,7 @@ def test_a_pivot_of_a_snapshot_has_the_newest_values(root):
 
 
 def test_a_value_of_another_type_is_an_error(store):
-    with pytest.raises(hfile.ValueTypeError, match="row ada, column f:name: .* int64") as raised:
+    with pytest.raises(pyhfile.ValueTypeError, match="row ada, column f:name: .* int64") as raised:
         store.scan(types={"f:name": "int64"}).read_all()
     assert isinstance(raised.value, ValueError)
 
@@ -94,7 +94,7 @@ def test_column_names_are_those_of_cells(store, root):
     assert store.column_names() == expected
     assert store.column_names(sample=1) == sorted(f"f:{name}".encode() for name in ROWS["ada"])
     assert store.column_names(start="c") == [b"f:other"]
-    snapshot = hfile.open_snapshot(root, "s4")
+    snapshot = pyhfile.open_snapshot(root, "s4")
     every = sorted({cell.family + b":" + cell.qualifier for cell in snapshot.cells()})
     assert snapshot.column_names() == every
     assert snapshot.column_names(families="f2") == [name for name in every if name.startswith(b"f2:")]

@@ -8,7 +8,7 @@ import pathlib
 import subprocess
 import sys
 
-import hfile
+import pyhfile
 import pytest
 
 import spark_session
@@ -43,7 +43,7 @@ def test_the_example_of_the_readme_runs(tmp_path):
     (example,) = [code for code, _ in EXAMPLE.findall(README.read_text(encoding="utf-8"))]
     (tmp_path / "example.py").write_text(example)
     printed = run(EXAMPLE_OF_README, tmp_path / "example.py", tmp_path)
-    expected = hfile.open_snapshot(root, "s1").scan(types={"f1:a": "string"}, start="row-01000")
+    expected = pyhfile.open_snapshot(root, "s1").scan(types={"f1:a": "string"}, start="row-01000")
     assert printed.endswith(f"rows {expected.count()}\n") and expected.count() > 100
 
 

@@ -19,19 +19,19 @@ spark_session.skip_unless_asked()
 PACKAGES = ["pyspark==3.5.9", "py4j==0.10.9.7"]
 SCRIPT = """
 import pathlib, pickle, sys
-import hfile, hfile.spark, pyspark
+import pyhfile, pyhfile.spark, pyspark
 from pyspark.sql import SparkSession
 
 assert pyspark.__version__.startswith("3.5"), pyspark.__version__
 root, now, out = sys.argv[1:]
 spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
 try:
-    hfile.spark.register(spark)
+    pyhfile.spark.register(spark)
     raise SystemExit("Spark 3.5 has data sources")
 except RuntimeError as error:
     assert "read_splits" in str(error), error
-splits = hfile.open_snapshot(root, "s4").splits(now=int(now), target_bytes=20_000)
-rows = hfile.spark.read_splits(spark, splits).collect()
+splits = pyhfile.open_snapshot(root, "s4").splits(now=int(now), target_bytes=20_000)
+rows = pyhfile.spark.read_splits(spark, splits).collect()
 plain = [tuple(bytes(part) if isinstance(part, bytearray) else part for part in row) for row in rows]
 pathlib.Path(out).write_bytes(pickle.dumps(plain))
 """

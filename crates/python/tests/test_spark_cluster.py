@@ -15,8 +15,8 @@ spark_session.skip_unless_asked()
 
 from spark_faults import FAULTS, FaultyFiles
 
-import hfile.spark
-from hfile.spark._sources import _paths
+import pyhfile.spark
+from pyhfile.spark._sources import _paths
 
 from pyspark.sql import functions
 
@@ -37,8 +37,8 @@ def frame(spark):
 
 
 def write(spark, directory, splits=SPLITS, mode="append", **faults):
-    ready = hfile.spark.for_bulk_load(frame(spark), "id", splits)
-    options = {"row": "id", "timestamp": NOW, "splits": hfile.spark.splits_option(splits), **faults}
+    ready = pyhfile.spark.for_bulk_load(frame(spark), "id", splits)
+    options = {"row": "id", "timestamp": NOW, "splits": pyhfile.spark.splits_option(splits), **faults}
     ready.write.format("faulty-files").options(**options).mode(mode).save(str(directory))
 
 
@@ -123,7 +123,7 @@ def test_a_task_that_runs_twice_writes_its_rows_once(place, speculating, tmp_pat
         row.row
         for name in names
         if name.startswith("f/")
-        for row in hfile.open_hfile(tmp_path / "out" / name).cells()
+        for row in pyhfile.open_hfile(tmp_path / "out" / name).cells()
     ]
     assert sorted(rows) == [cell[0] for cell in CELLS]
 
@@ -149,7 +149,7 @@ def test_a_driver_that_dies_between_two_renames_leaves_whole_files_and_no_succes
     names = files_of(tmp_path / "out")
     moved = [name for name in names if name.startswith("f/")]
     assert len(moved) == 1 and "_SUCCESS" not in names
-    assert hfile.open_hfile(tmp_path / "out" / moved[0]).entry_count == ROWS // REGIONS
+    assert pyhfile.open_hfile(tmp_path / "out" / moved[0]).entry_count == ROWS // REGIONS
     for path in (tmp_path / "out", tmp_path / "out" / "f", tmp_path / "out" / moved[0]):
         with pytest.raises(ValueError, match="is not whole: .* has _committing"):
             _paths(str(path))

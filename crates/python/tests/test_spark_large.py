@@ -9,7 +9,7 @@ import time
 import zlib
 
 import duckdb
-import hfile
+import pyhfile
 import polars
 import pyarrow
 import pyarrow.compute
@@ -19,7 +19,7 @@ import spark_session
 
 spark_session.skip_unless_asked()
 
-import hfile.spark
+import pyhfile.spark
 
 from pyspark.sql import functions
 
@@ -52,13 +52,13 @@ def write_with_spark(request, directory):
     numbers = spark.range(ROWS).select(((functions.col("id") * STRIDE) % ROWS).alias("f:number"))
     id = functions.format_string("row%08d", "`f:number`")
     frame = numbers.select(id.alias("id"), "`f:number`", id.alias("f:text"))
-    ready = hfile.spark.for_bulk_load(frame, "id", SPLITS)
-    options = {"row": "id", "timestamp": NOW, "splits": hfile.spark.splits_option(SPLITS)}
+    ready = pyhfile.spark.for_bulk_load(frame, "id", SPLITS)
+    options = {"row": "id", "timestamp": NOW, "splits": pyhfile.spark.splits_option(SPLITS)}
     ready.write.format("hbase-files").options(**options).mode("append").save(str(directory))
 
 
 def write_data(data, directory):
-    hfile.write_hfiles(data, directory, row="id", timestamp=NOW, splits=SPLITS)
+    pyhfile.write_hfiles(data, directory, row="id", timestamp=NOW, splits=SPLITS)
 
 
 def write_with_pyarrow(_, directory):
@@ -110,10 +110,10 @@ def plain_seconds(spark, directory):
         # Defined here, so that workers get it by value.
         import time
 
-        import hfile
+        import pyhfile
 
         begun = time.thread_time()
-        rows = sum(batch.num_rows for batch in hfile.open_hfile(path).scan())
+        rows = sum(batch.num_rows for batch in pyhfile.open_hfile(path).scan())
         return rows, time.thread_time() - begun
 
     paths = sorted(str(path) for path in directory.rglob("f/*"))

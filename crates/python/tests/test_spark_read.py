@@ -4,7 +4,7 @@ import datetime
 import decimal
 import json
 
-import hfile
+import pyhfile
 import pyarrow
 import pytest
 
@@ -15,7 +15,7 @@ spark_session.skip_unless_asked()
 from conftest import MANIFEST, NOW, SNAPSHOTS, truth
 from spark_faults import FAULTS, FaultyFiles
 
-import hfile.spark
+import pyhfile.spark
 
 import pyspark.errors
 
@@ -66,19 +66,19 @@ def test_without_its_logs_a_table_has_the_cells_of_its_files(spark, root):
 def test_splits_are_read_without_a_data_source(spark, root):
     for name, target in (("s4", 20_000), ("s1", None)):
         expected = truth(SNAPSHOTS / MANIFEST["snapshots"][name]["cellsFile"])
-        splits = hfile.open_snapshot(root, name).splits(now=NOW, target_bytes=target)
-        found = hfile.spark.read_splits(spark, splits)
+        splits = pyhfile.open_snapshot(root, name).splits(now=NOW, target_bytes=target)
+        found = pyhfile.spark.read_splits(spark, splits)
         assert found.rdd.getNumPartitions() == len(splits)
         assert cells(found) == expected
-    typed = hfile.open_snapshot(root, "s4").splits(types={"f1:a": "string"})
-    assert hfile.spark.read_splits(spark, typed).columns == ["row", "f1:a"]
+    typed = pyhfile.open_snapshot(root, "s4").splits(types={"f1:a": "string"})
+    assert pyhfile.spark.read_splits(spark, typed).columns == ["row", "f1:a"]
     with pytest.raises(ValueError, match="schema must name the columns"):
-        hfile.spark.read_splits(spark, [])
-    assert hfile.spark.read_splits(spark, [], found.schema).collect() == []
+        pyhfile.spark.read_splits(spark, [])
+    assert pyhfile.spark.read_splits(spark, [], found.schema).collect() == []
 
 
 def test_the_schema_chooses_columns_types_and_their_order(spark, root):
-    snapshot = hfile.open_snapshot(root, "s4")
+    snapshot = pyhfile.open_snapshot(root, "s4")
     types = {"f2:q": "binary", "f1:a": "string"}
     expected = pyarrow.table(snapshot.scan(types=types, row_type="string", now=NOW))
     rows = list(zip(*(expected.column(name).to_pylist() for name in ("f2:q", "row", "f1:a"))))
@@ -111,7 +111,7 @@ def test_all_types_come_back_from_files_that_spark_wrote(spark, tmp_path):
         ("b", *[None] * 11, bytearray(b"")),
         ("c", False, 5, 7, -1, 0, float("inf"), 0.0, price * 0, day, at, "", None),
     ]
-    written = hfile.spark.for_bulk_load(spark.createDataFrame(rows, schema), "row", ["b"])
+    written = pyhfile.spark.for_bulk_load(spark.createDataFrame(rows, schema), "row", ["b"])
     options = {"row": "row", "splits": "b", "types": '{"f:at": "timestamp"}'}
     writer = written.write.format("hbase-files").options(**options)
     writer.mode("append").save(str(tmp_path / "out"))
@@ -120,10 +120,10 @@ def test_all_types_come_back_from_files_that_spark_wrote(spark, tmp_path):
     (tmp_path / "out" / "_temporary" / "file").write_text("no HFile")
     read = spark.read.format("hbase-files").schema(schema).load(f"file://{tmp_path}/out")
     assert [tuple(row) for row in read.orderBy("row").collect()] == rows
-    files = [hfile.open_hfile(path) for path in sorted((tmp_path / "out" / "f").iterdir())]
+    files = [pyhfile.open_hfile(path) for path in sorted((tmp_path / "out" / "f").iterdir())]
     types = {"f:c": "decimal(10,2)", "f:at": "timestamp"}
     splits = [split for file in files for split in file.splits(types=types, row_type="string")]
-    found = hfile.spark.read_splits(spark, splits).orderBy("row").collect()
+    found = pyhfile.spark.read_splits(spark, splits).orderBy("row").collect()
     assert [tuple(row) for row in found] == [(row[0], row[8], row[10]) for row in rows if row[8] is not None]
 
 
@@ -155,7 +155,7 @@ def test_a_frame_is_right_for_each_of_several_conditions(spark, root):
 
 
 def test_a_prefix_and_limits_are_options_that_choose_the_blocks_that_are_read(spark, root, tmp_path, counted):
-    snapshot = hfile.open_snapshot(root, "s4")
+    snapshot = pyhfile.open_snapshot(root, "s4")
     for options in (
         {"prefix": "row-01"},
         {"start": "row-00500", "stop": r"row-0150\x30"},
@@ -218,7 +218,7 @@ def test_a_value_of_another_type_fails_and_names_row_and_column(spark, root, tmp
 def test_files_with_rows_in_common_are_read_only_raw(spark, tmp_path):
     for number in (1, 2):
         people = pyarrow.table({"id": ["a", "z"], "f:n": pyarrow.array([number] * 2, pyarrow.int64())})
-        hfile.write_hfiles(people, tmp_path / str(number), row="id", timestamp=number)
+        pyhfile.write_hfiles(people, tmp_path / str(number), row="id", timestamp=number)
     reader = spark.read.format("hbase-files")
     with pytest.raises(pyspark.errors.PySparkException, match="have rows in common"):
         reader.load(str(tmp_path)).collect()

@@ -3,17 +3,17 @@
 import datetime
 import os
 
-import hfile
+import pyhfile
 import pyarrow
 import pytest
 
 pytest.importorskip("pyspark.sql.datasource")
 
-from hfile.spark import _read
-from hfile.spark._options import Options
-from hfile.spark._read import HFileReader
-from hfile.spark._schema import CELLS, Layout
-from hfile.spark._target import COMMITTING, SUCCESS, TEMPORARY
+from pyhfile.spark import _read
+from pyhfile.spark._options import Options
+from pyhfile.spark._read import HFileReader
+from pyhfile.spark._schema import CELLS, Layout
+from pyhfile.spark._target import COMMITTING, SUCCESS, TEMPORARY
 
 from pyspark.sql.types import StringType, StructField, StructType, TimestampType
 
@@ -22,7 +22,7 @@ from pyspark.sql.types import StringType, StructField, StructType, TimestampType
 def directory(tmp_path):
     """HFiles of two families, as a bulk load takes them; one begins with an underscore."""
     data = pyarrow.table({"row": ["a", "b"], "f:q": ["1", "2"], "_g:q": ["3", "4"], "_g:p": ["5", "6"]})
-    hfile.write_hfiles(data, tmp_path / "out", row="row", timestamp=1)
+    pyhfile.write_hfiles(data, tmp_path / "out", row="row", timestamp=1)
     return tmp_path / "out"
 
 
@@ -123,7 +123,7 @@ def test_a_time_beyond_those_of_spark_names_its_row_or_is_null():
 def test_times_that_became_null_are_counted(tmp_path, monkeypatch):
     times = pyarrow.array([0, 2**62, -(2**63)], pyarrow.int64())
     data = pyarrow.table({"row": ["a", "b", "c"], "f:t": times})
-    hfile.write_hfiles(data, tmp_path / "out", row="row", timestamp=1)
+    pyhfile.write_hfiles(data, tmp_path / "out", row="row", timestamp=1)
     schema = StructType([StructField("row", StringType()), StructField("f:t", TimestampType())])
     found = []
     monkeypatch.setattr(_read, "_write_counters", lambda _, counters: found.append(counters["bad_values"]))
@@ -137,7 +137,7 @@ def test_times_that_became_null_are_counted(tmp_path, monkeypatch):
 
 
 def test_what_damage_took_from_a_task_is_warned_of_and_counted(own_root, tmp_path, monkeypatch):
-    snapshot = hfile.open_snapshot(own_root, "s1")
+    snapshot = pyhfile.open_snapshot(own_root, "s1")
     whole = len(snapshot.scan(families="f1").read_all())
     path = next(path for path in own_root.glob("**/f1/*") if path.stat().st_size > 20_000 and path.is_file())
     damaged = bytearray(path.read_bytes())
@@ -151,11 +151,11 @@ def test_what_damage_took_from_a_task_is_warned_of_and_counted(own_root, tmp_pat
 
     found = []
     monkeypatch.setattr(_read, "_write_counters", lambda _, counters: found.extend(counters["missing"]))
-    with pytest.raises(hfile.DamagedError, match=path.name):
+    with pytest.raises(pyhfile.DamagedError, match=path.name):
         read()
     # Twice: workers live on, and each query tells of its own losses.
     for _ in range(2):
-        with pytest.warns(hfile.TableWarning, match=f"{path.name}.*rows between row-.* may be missing"):
+        with pytest.warns(pyhfile.TableWarning, match=f"{path.name}.*rows between row-.* may be missing"):
             assert 0 < read(skip_damaged="true") < whole
     assert len(found) == 2 and path.name in found[0]
     with pytest.raises(ValueError, match="skip_damaged"):

@@ -7,7 +7,7 @@ import os
 import pathlib
 import random
 
-import hfile
+import pyhfile
 import pytest
 
 import spark_session
@@ -16,13 +16,13 @@ spark_session.skip_unless_asked()
 
 from conftest import of_cells
 
-import hfile.spark
-from hfile.spark import _target
-from hfile.spark._options import Options
-from hfile.spark._order import WrittenRange, check_no_overlap
-from hfile.spark._sources import _paths
-from hfile.spark._target import Move, Target
-from hfile.spark._write import HFileWriter
+import pyhfile.spark
+from pyhfile.spark import _target
+from pyhfile.spark._options import Options
+from pyhfile.spark._order import WrittenRange, check_no_overlap
+from pyhfile.spark._sources import _paths
+from pyhfile.spark._target import Move, Target
+from pyhfile.spark._write import HFileWriter
 
 import pyspark.errors
 from pyspark.sql import functions
@@ -59,7 +59,7 @@ def read(directory):
     names = files_of(directory)
     assert "_SUCCESS" in names and not (directory / "_temporary").exists()
     files = [directory / name for name in names if name != "_SUCCESS"]
-    return sorted(cell for file in files for cell in of_cells(hfile.open_hfile(file).cells()))
+    return sorted(cell for file in files for cell in of_cells(pyhfile.open_hfile(file).cells()))
 
 
 def people(spark):
@@ -74,12 +74,12 @@ def people(spark):
 
 def test_each_region_and_family_is_a_file(spark, tmp_path):
     frame, cells = people(spark)
-    ready = hfile.spark.for_bulk_load(frame, "id", SPLITS)
+    ready = pyhfile.spark.for_bulk_load(frame, "id", SPLITS)
     assert ready.columns == frame.columns
-    write(ready, tmp_path / "out", splits=hfile.spark.splits_option(SPLITS), compression="LZ4")
+    write(ready, tmp_path / "out", splits=pyhfile.spark.splits_option(SPLITS), compression="LZ4")
     assert read(tmp_path / "out") == cells
     for family in ("f", "g"):
-        files = [hfile.open_hfile(path) for path in (tmp_path / "out" / family).iterdir()]
+        files = [pyhfile.open_hfile(path) for path in (tmp_path / "out" / family).iterdir()]
         ranges = sorted((file.first_row, file.last_row) for file in files)
         regions = [[bisect.bisect(SPLITS, row) for row in rows] for rows in ranges]
         assert regions == [[0, 0], [1, 1], [2, 2], [3, 3]]
@@ -89,9 +89,9 @@ def test_each_region_and_family_is_a_file(spark, tmp_path):
 def test_files_of_one_region_are_those_of_write_hfiles(spark, tmp_path):
     table, _ = test_bulk_load.frame()
     options = {"create_time": NOW, "encoding": "FAST_DIFF", "bloom": "ROWCOL"}
-    ready = hfile.spark.for_bulk_load(spark.createDataFrame(table), "id", [])
+    ready = pyhfile.spark.for_bulk_load(spark.createDataFrame(table), "id", [])
     write(ready, tmp_path / "spark", **options)
-    hfile.write_hfiles(table, tmp_path / "plain", row="id", timestamp=NOW, **options)
+    pyhfile.write_hfiles(table, tmp_path / "plain", row="id", timestamp=NOW, **options)
     for family in ("f", "g"):
         found, expected = (
             [path.read_bytes() for path in (tmp_path / directory / family).iterdir()]
@@ -105,7 +105,7 @@ def test_regions_are_numbered_by_the_bytes_of_the_rows(spark):
     keys = [bytes(draw.choices([0, 44, 92, 97, 128, 255], k=draw.randrange(1, 4))) for _ in range(900)]
     splits = sorted(set(draw.sample(keys, 300)))
     frame = spark.createDataFrame([(key,) for key in keys], "`a.b` binary")
-    ready = hfile.spark.for_bulk_load(frame, "a.b", splits)
+    ready = pyhfile.spark.for_bulk_load(frame, "a.b", splits)
     placed = ready.select("`a.b`", functions.spark_partition_id()).collect()
     # Spark 4.1 and later give each region its task.
     assert [bisect.bisect(splits, key) for key, _ in placed] == [task for _, task in placed]
@@ -116,10 +116,10 @@ def test_any_tasks_that_do_not_overlap_make_the_files_of_regions(spark, tmp_path
     frame, cells = people(spark)
     # Three tasks, whose limits are not those of the regions.
     ranges = frame.repartitionByRange(3, "id").sortWithinPartitions("id")
-    write(ranges, tmp_path / "out", splits=hfile.spark.splits_option(SPLITS))
+    write(ranges, tmp_path / "out", splits=pyhfile.spark.splits_option(SPLITS))
     assert read(tmp_path / "out") == cells
     for path in (tmp_path / "out" / "f").iterdir():
-        file = hfile.open_hfile(path)
+        file = pyhfile.open_hfile(path)
         assert bisect.bisect(SPLITS, file.first_row) == bisect.bisect(SPLITS, file.last_row)
 
 
@@ -146,7 +146,7 @@ def test_columns_types_and_cells_can_be_chosen(spark, tmp_path):
     )
     cells.coalesce(1).write.format("hbase-files").mode("append").save(str(tmp_path / "cells"))
     (file,) = (tmp_path / "cells" / "f").iterdir()
-    assert [cell[3:6] for cell in hfile.open_hfile(file).cells(raw=True)] == [
+    assert [cell[3:6] for cell in pyhfile.open_hfile(file).cells(raw=True)] == [
         (7, "DeleteColumn", b""),
         (5, "Put", b"v"),
     ]
@@ -196,9 +196,9 @@ def test_what_cannot_be_a_cell_fails(spark, tmp_path):
     with pytest.raises(pyspark.errors.PySparkException, match="record 1"):
         write(frame, tmp_path / "out")
     with pytest.raises(TypeError, match="column n has the type int.*cast"):
-        hfile.spark.for_bulk_load(spark.sql("SELECT 1 AS n"), "n", [])
+        pyhfile.spark.for_bulk_load(spark.sql("SELECT 1 AS n"), "n", [])
     with pytest.raises(ValueError, match="splits must ascend"):
-        hfile.spark.for_bulk_load(frame, "id", ["b", "b"])
+        pyhfile.spark.for_bulk_load(frame, "id", ["b", "b"])
     with pytest.raises(pyspark.errors.PySparkException, match="hdfs is not read or written"):
         frame.write.format("hbase-files").option("row", "id").mode("append").save("hdfs://a/b")
 
@@ -490,7 +490,7 @@ def test_a_writer_warns_of_what_an_aborted_job_left(tmp_path):
     left.mkdir(parents=True)
     options = Options({"path": str(tmp_path / "out"), "row": "id"})
     schema = StructType([StructField("id", StringType())])
-    with pytest.warns(hfile.TableWarning, match=f"{left}: left by an aborted job"):
+    with pytest.warns(pyhfile.TableWarning, match=f"{left}: left by an aborted job"):
         HFileWriter(options, schema, overwrite=False)
 
 
@@ -532,7 +532,7 @@ def test_ranges_may_touch_but_not_overlap():
 def test_hbase_loads_what_spark_wrote_and_returns_every_cell(judge, spark, tmp_path):  # noqa: F811
     table, cells = test_bulk_load.frame()
     splits = test_bulk_load.SPLITS
-    ready = hfile.spark.for_bulk_load(spark.createDataFrame(table).repartition(3), "id", splits)
+    ready = pyhfile.spark.for_bulk_load(spark.createDataFrame(table).repartition(3), "id", splits)
     options = {"compression": "LZ4", "encoding": "FAST_DIFF", "bloom": "ROWCOL"}
-    write(ready, tmp_path / "out", splits=hfile.spark.splits_option(splits), **options)
+    write(ready, tmp_path / "out", splits=pyhfile.spark.splits_option(splits), **options)
     test_bulk_load.load_and_compare(judge, tmp_path / "out", cells)

@@ -4,7 +4,7 @@ import concurrent.futures
 import multiprocessing
 import pickle
 
-import hfile
+import pyhfile
 import pyarrow
 import pytest
 
@@ -25,7 +25,7 @@ def joined(splits):
 @pytest.mark.parametrize("raw", [False, True])
 def test_the_splits_of_a_snapshot_have_the_cells_that_hbase_reads(root, name, raw):
     expected = truth(SNAPSHOTS / MANIFEST["snapshots"][name]["rawFile" if raw else "cellsFile"])
-    snapshot = hfile.open_snapshot(root, name)
+    snapshot = pyhfile.open_snapshot(root, name)
     for target in (None, 4000):
         splits = sent(snapshot.splits(raw=raw, now=NOW, target_bytes=target))
         assert splits or not expected
@@ -39,7 +39,7 @@ def test_the_splits_of_a_snapshot_have_the_cells_that_hbase_reads(root, name, ra
 @pytest.mark.parametrize("name", sorted(MANIFEST["liveTables"]))
 def test_the_splits_of_a_table_have_its_unflushed_cells(root, name):
     expected = truth(SNAPSHOTS / MANIFEST["liveTables"][name]["liveFile"])
-    table = hfile.open_table(root, name)
+    table = pyhfile.open_table(root, name)
     splits = sent(table.splits(now=NOW, with_wal=True, target_bytes=20_000))
     assert of_arrow(joined(splits)) == expected
 
@@ -62,7 +62,7 @@ def test_other_processes_read_splits(snapshot):
 
 def test_an_hfile_is_divided(tmp_path, monkeypatch):
     monkeypatch.chdir(HFILE.parent)
-    file = hfile.open_hfile(HFILE.name)
+    file = pyhfile.open_hfile(HFILE.name)
     splits = sent(file.splits(raw=True, target_bytes=4000))
     monkeypatch.chdir(tmp_path)
     assert len(splits) > 4
@@ -88,18 +88,18 @@ def test_bytes_that_are_no_split_are_refused(snapshot, store_path):
     data = bytes(snapshot.splits()[0])
     for bad in [b"", b"pickle", data[:-1], data[:40] + b"x" + data[41:]]:
         with pytest.raises(ValueError, match="split"):
-            hfile.Split(bad)
+            pyhfile.Split(bad)
     with pytest.raises(ValueError, match="not of a store"):
-        hfile.open_store(store_path).splits()
+        pyhfile.open_store(store_path).splits()
     with pytest.raises(ValueError, match="target_bytes"):
         snapshot.splits(target_bytes=0)
-    with pytest.raises(hfile.NotFoundError, match="no family f9"):
+    with pytest.raises(pyhfile.NotFoundError, match="no family f9"):
         snapshot.splits(families="f9")
     assert "rows [" in repr(snapshot.splits()[0])
 
 
 def test_files_are_found_in_the_archive(own_root):
-    table = hfile.open_table(own_root, "t1")
+    table = pyhfile.open_table(own_root, "t1")
     expected = pyarrow.table(table.scan(now=NOW))
     splits = sent(table.splits(now=NOW, target_bytes=20_000))
     archive = own_root / "archive" / "data" / "default" / "t1"
@@ -108,18 +108,18 @@ def test_files_are_found_in_the_archive(own_root):
         target.parent.mkdir(parents=True, exist_ok=True)
         path.rename(target)
     assert joined(splits) == expected
-    with pytest.raises(hfile.DamagedError, match="missing"):
+    with pytest.raises(pyhfile.DamagedError, match="missing"):
         table.scan(now=NOW).read_all()
 
 
 def test_regions_that_cannot_be_read_are_named(own_root):
-    table = hfile.open_table(own_root, "t1")
+    table = pyhfile.open_table(own_root, "t1")
     region = own_root / "data" / "default" / "t1" / table.regions[0].name
     region.rename(own_root / "gone")
-    table = hfile.open_table(own_root, "t1")
-    with pytest.raises(hfile.Error):
+    table = pyhfile.open_table(own_root, "t1")
+    with pytest.raises(pyhfile.Error):
         table.splits()
-    with pytest.warns(hfile.TableWarning, match="missing or incomplete"):
+    with pytest.warns(pyhfile.TableWarning, match="missing or incomplete"):
         splits = table.splits(skip_damaged=True, now=NOW)
     assert joined(splits) == pyarrow.table(table.scan(skip_damaged=True, now=NOW))
 
@@ -128,13 +128,13 @@ def test_a_scan_has_its_schema_and_its_count(snapshot, store_path):
     scan = snapshot.scan(types={"f1:a": "string"}, timestamps=True)
     table = pyarrow.table(scan)
     assert scan.schema == table.schema and scan.count() == table.num_rows
-    assert hfile.open_store(store_path).scan().count() == len(list(hfile.open_store(store_path).cells()))
+    assert pyhfile.open_store(store_path).scan().count() == len(list(pyhfile.open_store(store_path).cells()))
 
 
 def test_parts_of_splits_have_ranges_of_their_rows(snapshot):
     rows = sorted({cell.row for cell in snapshot.cells(now=NOW)})
     ranges = [(rows[5], rows[9]), (rows[100], rows[100] + b"\0"), (rows[-3], None), (b"\xff", None)]
-    for source in (snapshot, hfile.open_hfile(HFILE)):
+    for source in (snapshot, pyhfile.open_hfile(HFILE)):
         for arguments in ({}, {"target_bytes": 4000}, {"start": rows[7]}, {"prefix": rows[100]}):
             splits = source.splits(now=NOW, **arguments)
             parts = sent(part for split in splits for part in split.within(ranges))

@@ -7,7 +7,7 @@ import threading
 import time
 
 import duckdb
-import hfile
+import pyhfile
 import pyarrow
 import pyarrow.compute
 import pytest
@@ -59,7 +59,7 @@ def test_polars_reads_a_scan(snapshot):
 
 
 def test_a_closed_source_is_not_read():
-    file = hfile.open_hfile(DATA / "hfile" / "s01-default.hfile")
+    file = pyhfile.open_hfile(DATA / "hfile" / "s01-default.hfile")
     scan, cells = file.scan(raw=True), file.cells(raw=True)
     file.close()
     with pytest.raises(ValueError, match="closed"):
@@ -101,8 +101,8 @@ def large(tmp_path_factory):
 
 def test_a_long_scan_takes_little_memory(large):
     program = """
-import resource, sys, hfile, pyarrow
-scan = hfile.open_hfile(sys.argv[1]).scan()
+import resource, sys, pyhfile, pyarrow
+scan = pyhfile.open_hfile(sys.argv[1]).scan()
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 reader = pyarrow.RecordBatchReader.from_stream(scan)
 before, rows = peak(), 0
@@ -120,7 +120,7 @@ print(rows, peak() - before)
 
 def test_other_threads_run_while_files_are_read(large):
     """A thread that counts goes on while another reads: reading does not hold the lock."""
-    file, counted, done = hfile.open_hfile(large), [0], threading.Event()
+    file, counted, done = pyhfile.open_hfile(large), [0], threading.Event()
 
     def count():
         while not done.is_set():

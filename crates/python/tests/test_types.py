@@ -4,7 +4,7 @@ import datetime
 import decimal
 import pathlib
 
-import hfile
+import pyhfile
 import pyarrow
 import pytest
 
@@ -37,10 +37,10 @@ def values():
 
 
 def written(directory, data, **arguments):
-    made = hfile.write_hfiles(data, directory, row="id", timestamp=5, **arguments)
+    made = pyhfile.write_hfiles(data, directory, row="id", timestamp=5, **arguments)
     (file,) = made.files
     assert pathlib.Path(file.path).is_file()
-    return hfile.open_hfile(file.path)
+    return pyhfile.open_hfile(file.path)
 
 
 def test_all_types_are_read_back(tmp_path):
@@ -48,7 +48,7 @@ def test_all_types_are_read_back(tmp_path):
     ids = pyarrow.array(["a", "b", "c"])
     data = pyarrow.table({"id": ids, **{name: array for name, (array, _) in columns.items()}})
     # Of timestamps, milliseconds are kept, so they need a type.
-    with pytest.raises(hfile.ValueTypeError, match="timestamp for milliseconds"):
+    with pytest.raises(pyhfile.ValueTypeError, match="timestamp for milliseconds"):
         written(tmp_path / "none", data)
     file = written(tmp_path / "out", data, types={"f:timestamp": "timestamp"})
     types = {name: type_name for name, (_, type_name) in columns.items()}
@@ -72,7 +72,7 @@ def test_text_is_parsed_as_the_type(tmp_path):
     (row,) = pyarrow.table(file.scan(types=types)).to_pylist()
     assert (row["f:d"], row["f:n"], row["f:b"]) == (datetime.date(2024, 2, 29), decimal.Decimal("1.5"), -2)
     assert row["f:t"] == datetime.datetime(2024, 2, 29, 12, tzinfo=datetime.timezone.utc)
-    with pytest.raises(hfile.ValueTypeError, match="no decimal\\(3,2\\)|decimal"):
+    with pytest.raises(pyhfile.ValueTypeError, match="no decimal\\(3,2\\)|decimal"):
         file.scan(types={"f:b": "decimal(3,2)"}).read_all()
     with pytest.raises(ValueError, match="types are string, int8"):
         file.scan(types={"f:b": "int7"})
@@ -88,13 +88,13 @@ def test_categories_are_cells_and_errors_name_the_row(tmp_path):
             "value": pyarrow.array([b"x", b"x"]).dictionary_encode(),
         }
     )
-    (file,) = hfile.write_hfiles(data, tmp_path / "out").files
-    cells = [tuple(cell)[:6] for cell in hfile.open_hfile(file.path).cells(raw=True)]
+    (file,) = pyhfile.write_hfiles(data, tmp_path / "out").files
+    cells = [tuple(cell)[:6] for cell in pyhfile.open_hfile(file.path).cells(raw=True)]
     assert cells == [(b"a", b"f", b"q", 1, "Put", b"x"), (b"b", b"f", b"", 2, "Put", b"x")]
     bad = data.set_column(3, "timestamp", pyarrow.array([1, -2]))
-    with pytest.raises(hfile.ValueTypeError, match='record 2: row b, column "timestamp": -2'):
-        hfile.write_hfiles(bad, tmp_path / "bad")
+    with pytest.raises(pyhfile.ValueTypeError, match='record 2: row b, column "timestamp": -2'):
+        pyhfile.write_hfiles(bad, tmp_path / "bad")
     long = pyarrow.table({"id": ["k" * 5000], "f:n": ["x" * 100_000]})
-    with pytest.raises(hfile.ValueTypeError) as raised:
-        hfile.write_hfiles(long, tmp_path / "long", row="id", types={"f:n": "int64"})
+    with pytest.raises(pyhfile.ValueTypeError) as raised:
+        pyhfile.write_hfiles(long, tmp_path / "long", row="id", types={"f:n": "int64"})
     assert len(str(raised.value)) < 500 and "100000 bytes" in str(raised.value)

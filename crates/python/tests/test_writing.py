@@ -13,7 +13,7 @@ import threading
 import time
 
 import duckdb
-import hfile
+import pyhfile
 import pandas
 import polars
 import pyarrow
@@ -58,7 +58,7 @@ def expected_cells():
 
 def read(written):
     return sorted(
-        cell for file in written.files for cell in of_cells(hfile.open_hfile(file.path).cells())
+        cell for file in written.files for cell in of_cells(pyhfile.open_hfile(file.path).cells())
     )
 
 
@@ -88,7 +88,7 @@ def as_batches(table):
     ids=["pyarrow", "reader", "polars", "duckdb", "duckdb reader"],
 )
 def test_all_types_are_written_and_read_back(convert, tmp_path):
-    written = hfile.write_hfiles(
+    written = pyhfile.write_hfiles(
         convert(frame()), tmp_path / "out", row="id", splits=[b"b", "yak"], timestamp=NOW
     )
     assert read(written) == expected_cells()
@@ -115,7 +115,7 @@ def test_the_bytes_are_those_of_hfile_build(memory, version, tmp_path):
     names = [f"user {number}" if number % 3 else None for number in range(rows)]
     ages = list(range(rows))
     table = pyarrow.table({"id": ids, "name": names, "age": pyarrow.array(ages, pyarrow.int32())})
-    hfile.write_hfiles(
+    pyhfile.write_hfiles(
         table,
         tmp_path / "python",
         row="id",
@@ -151,13 +151,13 @@ def test_data_in_order_needs_no_sort_and_makes_the_same_files(tmp_path):
     columns = {"id": ids, "g:z": [1, 2, 3, 4, None, 6], "f:b": list("abcdef"), "f:a": list("ghijkl")}
     table = pyarrow.concat_tables(pyarrow.table(columns).slice(at, 2) for at in (0, 2, 4))
     options = {"row": "id", "splits": ["row003"], "timestamp": NOW, "create_time": NOW}
-    sorted_here = hfile.write_hfiles(table, tmp_path / "sorted", **options)
-    hfile.write_hfiles(table, tmp_path / "in order", **options, sort=False)
+    sorted_here = pyhfile.write_hfiles(table, tmp_path / "sorted", **options)
+    pyhfile.write_hfiles(table, tmp_path / "in order", **options, sort=False)
     assert sorted_here.cells == 17
     assert contents(tmp_path / "in order") == contents(tmp_path / "sorted")
     # Also between batches.
     with pytest.raises(ValueError, match="record 2: row row003 comes after row row004.*sort the data, as sort=True"):
-        hfile.write_hfiles(pyarrow.concat_tables([table.slice(5), table.slice(4, 1)]), tmp_path / "other", **options, sort=False)
+        pyhfile.write_hfiles(pyarrow.concat_tables([table.slice(5), table.slice(4, 1)]), tmp_path / "other", **options, sort=False)
     assert sorted(os.listdir(tmp_path)) == ["in order", "sorted"]
 
 
@@ -173,7 +173,7 @@ def test_columns_types_and_timestamps_can_be_chosen(tmp_path):
             "note": ["unused", "unused"],
         }
     )
-    written = hfile.write_hfiles(
+    written = pyhfile.write_hfiles(
         table,
         tmp_path / "out",
         row=["city", "number"],
@@ -193,7 +193,7 @@ def test_columns_types_and_timestamps_can_be_chosen(tmp_path):
             (b"\xffprice", b"1.50"),
         )
     )
-    listed = hfile.write_hfiles(
+    listed = pyhfile.write_hfiles(
         table.rename_columns(["f:a", "n", "d", "p", "t", "f:b"]),
         tmp_path / "listed",
         row="n",
@@ -204,7 +204,7 @@ def test_columns_types_and_timestamps_can_be_chosen(tmp_path):
     assert [cell[:5] for cell in read(listed)] == [
         (number.to_bytes(8, "big"), b"f", b"a", 5, "Put") for number in (7, 8)
     ]
-    defaulted = hfile.write_hfiles(
+    defaulted = pyhfile.write_hfiles(
         table.select(["city", "number"]), tmp_path / "family", row="city", family="f"
     )
     now = [cell[3] for cell in read(defaulted)]
@@ -214,10 +214,10 @@ def test_columns_types_and_timestamps_can_be_chosen(tmp_path):
 @pytest.mark.parametrize("convert", [lambda scan: scan, pyarrow.table, polars.DataFrame])
 def test_a_scan_is_written_as_its_cells(snapshot, convert, tmp_path):
     cells = of_cells(snapshot.cells(raw=True))
-    written = hfile.write_hfiles(
+    written = pyhfile.write_hfiles(
         convert(snapshot.scan(raw=True)), tmp_path / "out", splits=snapshot.region_splits, tags=True
     )
-    families = [of_cells(hfile.open_hfile(file.path).cells(raw=True)) for file in written.files]
+    families = [of_cells(pyhfile.open_hfile(file.path).cells(raw=True)) for file in written.files]
     found = [cell for file in families for cell in file]
     assert sorted(found, key=repr) == sorted(cells, key=repr)
     assert len(snapshot.region_splits) == len(snapshot.regions) - 1
@@ -225,18 +225,18 @@ def test_a_scan_is_written_as_its_cells(snapshot, convert, tmp_path):
 
 def test_split_points_divide_a_source(snapshot, root, tmp_path):
     cells = of_cells(snapshot.cells(raw=True))
-    for source in (snapshot, hfile.open_snapshot(root, "s1")):
-        points = hfile.split_points(source, 4)
+    for source in (snapshot, pyhfile.open_snapshot(root, "s1")):
+        points = pyhfile.split_points(source, 4)
         assert points == sorted(set(points)) and 1 <= len(points) <= 3
-        assert hfile.split_points(source, 1) == []
+        assert pyhfile.split_points(source, 1) == []
     table = pyarrow.table({"id": [f"{n:06}" for n in range(50_000)], "f:q": ["x" * 50] * 50_000})
-    written = hfile.write_hfiles(table, tmp_path / "out", row="id", block_size=4096)
-    points = hfile.split_points(hfile.open_hfile(written.files[0].path), 5)
+    written = pyhfile.write_hfiles(table, tmp_path / "out", row="id", block_size=4096)
+    points = pyhfile.split_points(pyhfile.open_hfile(written.files[0].path), 5)
     assert [abs(int(point) - 10_000 * (n + 1)) < 700 for n, point in enumerate(points)] == [True] * 4
-    again = hfile.write_hfiles(table, tmp_path / "again", row="id", splits=points)
+    again = pyhfile.write_hfiles(table, tmp_path / "again", row="id", splits=points)
     assert [abs(file.cells - 10_000) < 1_000 for file in again.files] == [True] * 5
     with pytest.raises(ValueError, match="n must be at least 1"):
-        hfile.split_points(snapshot, 0)
+        pyhfile.split_points(snapshot, 0)
     assert cells
 
 
@@ -245,11 +245,11 @@ def test_split_points_divide_a_source(snapshot, root, tmp_path):
     [
         (
             {"row": "id", "types": {"f:a": "int16"}},
-            hfile.ValueTypeError,
+            pyhfile.ValueTypeError,
             'data: record 2: row b, column "f:a": "70000" is not of type int16',
         ),
         ({"row": "key"}, ValueError, "data: row: no column is named key; known are id, f:a, f:t"),
-        ({"row": "f:a", "columns": ["f:t"]}, hfile.ValueTypeError, 'column "f:a": row keys of type Int64 need row_type: string'),
+        ({"row": "f:a", "columns": ["f:t"]}, pyhfile.ValueTypeError, 'column "f:a": row keys of type Int64 need row_type: string'),
         ({"row": "id", "columns": {"f:a": "a"}}, ValueError, "a is not FAMILY:QUALIFIER"),
         ({"row": "id", "columns": {"b": "f:b"}}, ValueError, "columns: no column is named b"),
         ({"row": "id", "types": {"f:z": "int16"}}, ValueError, "types: no column maps to f:z"),
@@ -267,39 +267,39 @@ def test_split_points_divide_a_source(snapshot, root, tmp_path):
 def test_errors_name_record_row_and_column(arguments, error, message, tmp_path):
     table = pyarrow.table({"id": ["a", "b"], "f:a": [1, 70_000], "f:t": ["x", "y"]})
     with pytest.raises(error, match=message):
-        hfile.write_hfiles(table, tmp_path / "out", **arguments)
+        pyhfile.write_hfiles(table, tmp_path / "out", **arguments)
     assert os.listdir(tmp_path) == []
 
 
 def test_what_cannot_be_written_is_refused(tmp_path):
     table = pyarrow.table({"id": ["a", "b"], "f:t": [datetime.datetime(2000, 1, 1)] * 2})
-    with pytest.raises(hfile.ValueTypeError, match='column "f:t": values of type Timestamp.* need a type'):
-        hfile.write_hfiles(table, tmp_path / "out", row="id")
+    with pytest.raises(pyhfile.ValueTypeError, match='column "f:t": values of type Timestamp.* need a type'):
+        pyhfile.write_hfiles(table, tmp_path / "out", row="id")
     with pytest.raises(TypeError, match="data must have __arrow_c_stream__.*list does not"):
-        hfile.write_hfiles([1], tmp_path / "out", row="id")
+        pyhfile.write_hfiles([1], tmp_path / "out", row="id")
     # Its null row would become a cell.
     fields = [pyarrow.array(["a", "b"]), pyarrow.array(["x", "y"])]
     rows = pyarrow.StructArray.from_arrays(fields, ["id", "f:q"], mask=pyarrow.array([False, True]))
     chunks = pyarrow.chunked_array([rows])
     for array in (chunks, polars.Series(chunks), pandas.Series(chunks, dtype=pandas.ArrowDtype(rows.type))):
         with pytest.raises(TypeError, match="data must be a table, not the (ChunkedArray|Series) of one column"):
-            hfile.write_hfiles(array, tmp_path / "out", row="id")
+            pyhfile.write_hfiles(array, tmp_path / "out", row="id")
     table = pyarrow.table({"id": ["a"], "f:q": ["x"]})
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "notes.txt").write_text("mine")
     for force, message in ((False, "is not an empty directory"), (True, "notes.txt is not a part of one")):
-        with pytest.raises(hfile.Error, match=message):
-            hfile.write_hfiles(table, tmp_path / "out", row="id", force=force)
+        with pytest.raises(pyhfile.Error, match=message):
+            pyhfile.write_hfiles(table, tmp_path / "out", row="id", force=force)
     (tmp_path / "out" / "notes.txt").unlink()
     for _ in range(2):
-        written = hfile.write_hfiles(table, tmp_path / "out", row="id", force=True)
+        written = pyhfile.write_hfiles(table, tmp_path / "out", row="id", force=True)
     assert list(contents(tmp_path / "out")) == ["f"] and len(read(written)) == 1
     assert len(os.listdir(tmp_path / "out" / "f")) == 1 and os.listdir(tmp_path) == ["out"]
 
 
 def test_bad_rows_can_be_skipped(tmp_path):
     table = pyarrow.table({"id": ["a", None, "c"], "f:a": ["1", "2", "x"]})
-    written = hfile.write_hfiles(
+    written = pyhfile.write_hfiles(
         table, tmp_path / "out", row="id", types={"f:a": "int16"}, skip_bad=True
     )
     assert (written.cells, written.bad_rows) == (1, 2)
@@ -312,14 +312,14 @@ def test_an_error_of_the_data_is_an_error_and_leaves_nothing(tmp_path):
 
     schema = pyarrow.schema({"id": pyarrow.string(), "f:q": pyarrow.string()})
     reader = pyarrow.RecordBatchReader.from_batches(schema, batches())
-    with pytest.raises(hfile.Error, match="data: cannot read record batches: .*the query failed"):
-        hfile.write_hfiles(reader, tmp_path / "out", row="id")
+    with pytest.raises(pyhfile.Error, match="data: cannot read record batches: .*the query failed"):
+        pyhfile.write_hfiles(reader, tmp_path / "out", row="id")
     assert os.listdir(tmp_path) == []
 
 
 SLOW = """
     import sys, threading, time
-    import hfile, pyarrow
+    import pyhfile, pyarrow
     kind, directory = sys.argv[1:]
     rows = 20_000
     batch = pyarrow.record_batch({"id": [f"{n * 7919 % rows:08}" for n in range(rows)], "f:q": ["x" * 50] * rows})
@@ -334,7 +334,7 @@ SLOW = """
         return pyarrow.Table.from_batches([batch] * 400)
     memory = 1 << 34 if kind == "sorting" else 1 << 22
     try:
-        hfile.write_hfiles(data(), directory + "/out", row="id", memory=memory, temporary_directory=directory)
+        pyhfile.write_hfiles(data(), directory + "/out", row="id", memory=memory, temporary_directory=directory)
     except KeyboardInterrupt:
         print("interrupted", flush=True)
 """
@@ -372,7 +372,7 @@ def test_other_threads_run_meanwhile(tmp_path):
 
     thread = threading.Thread(target=count)
     thread.start()
-    hfile.write_hfiles(table, tmp_path / "out", row="id")
+    pyhfile.write_hfiles(table, tmp_path / "out", row="id")
     done.set()
     thread.join()
     assert len(steps) > 10

@@ -46,8 +46,8 @@ def splits_option(splits: Iterable[Union[bytes, bytearray, str]]) -> str:
     They are separated by commas, with ``\xNN`` for commas in them and for bytes that are no printable ASCII, as the
     option ``--splits`` of the command line.
 
-    >>> import hfile.spark
-    >>> hfile.spark.splits_option([b"row-01000", b"row-02000,\xff"])
+    >>> import pyhfile.spark
+    >>> pyhfile.spark.splits_option([b"row-01000", b"row-02000,\xff"])
     'row-01000,row-02000\\x2C\\xFF'
 
     :param splits: the start rows of all regions of the table but the first, ascending.

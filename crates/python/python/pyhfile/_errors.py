@@ -50,9 +50,9 @@ class TableWarning(UserWarning):
     """A part of a directory leaves a doubt: which regions count, or whether a log is whole.
 
     The message begins with the path of the file or directory. ``warnings.simplefilter("error",
-    hfile.TableWarning)`` makes it an exception.
+    pyhfile.TableWarning)`` makes it an exception.
     """
 
 
 for _class in (Error, NotFoundError, DamagedError, UnsupportedError, ValueTypeError, TableWarning):
-    _class.__module__ = "hfile"
+    _class.__module__ = "pyhfile"

@@ -14,12 +14,12 @@ def register(spark: SparkSession) -> None:
     The options ``start``, ``stop`` and ``prefix`` limit the rows that are read; conditions of a query do not.
 
     :param spark: the session.
-    :raises RuntimeError: before Spark 4.0, which has no data sources in Python; see :func:`hfile.spark.read_splits`.
+    :raises RuntimeError: before Spark 4.0, which has no data sources in Python; see :func:`pyhfile.spark.read_splits`.
     """
     if not hasattr(spark, "dataSource"):
         raise RuntimeError(
             f"Spark {spark.version} has no data sources in Python, which Spark 4.0 and later have; "
-            "hfile.spark.read_splits reads with Spark 3.5"
+            "pyhfile.spark.read_splits reads with Spark 3.5"
         )
     # Imports what Spark 3.5 does not have.
     from ._source import HBaseFiles

@@ -25,7 +25,7 @@ def check_no_overlap(ranges: Iterable[WrittenRange]) -> None:
             if rows.first <= last.last and rows.task != last.task:
                 raise ValueError(
                     f"family {rows.family}: rows {_shown(last)} of task {last.task} and {_shown(rows)} of task "
-                    f"{rows.task} overlap; hfile.spark.for_bulk_load brings the rows of a region into one task"
+                    f"{rows.task} overlap; pyhfile.spark.for_bulk_load brings the rows of a region into one task"
                 )
             if rows.last < last.last:
                 continue

@@ -28,7 +28,7 @@ def for_bulk_load(
     :param df: the rows.
     :param row: the column of the row key, text or binary.
     :param splits: the start rows of all regions of the table but the first, ascending: the ``region_splits`` of a
-        :class:`hfile.Table`, or :func:`hfile.split_points`.
+        :class:`pyhfile.Table`, or :func:`pyhfile.split_points`.
     :returns: a frame with the columns of ``df``.
     :raises TypeError: if the row key is neither text nor binary.
     :raises ValueError: if the splits do not ascend.

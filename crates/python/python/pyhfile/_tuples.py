@@ -100,4 +100,4 @@ class Written(NamedTuple):
 
 
 for _class in (Cell, Missing, Region, TornLog, Written, WrittenFile):
-    _class.__module__ = "hfile"
+    _class.__module__ = "pyhfile"

@@ -7,21 +7,21 @@
 ``read_splits``        a frame of splits, for Spark 3.5
 =====================  ==================================================================
 
-The format needs PySpark 4.0 or later and pyarrow on the driver and on all workers: ``pip install hfile[spark]``. No jar is needed.
+The format needs PySpark 4.0 or later and pyarrow on the driver and on all workers: ``pip install pyhfile[spark]``. No jar is needed.
 
 A snapshot becomes a frame, of all cells or of typed columns; nothing is restored, and nothing is written into the
 root directory::
 
-    hfile.spark.register(spark)
+    pyhfile.spark.register(spark)
     users = (spark.read.format("hbase-files").schema("row string, `info:name` string, `info:age` int")
         .option("root", "/data/hbase").option("snapshot", "users-monday").load())
 
 A frame becomes HFiles::
 
-    splits = hfile.open_table("/data/hbase", "users").region_splits
-    ready = hfile.spark.for_bulk_load(users, "id", splits)
+    splits = pyhfile.open_table("/data/hbase", "users").region_splits
+    ready = pyhfile.spark.for_bulk_load(users, "id", splits)
     (ready.write.format("hbase-files").option("row", "id")
-        .option("splits", hfile.spark.splits_option(splits)).mode("append").save("/shared/users"))
+        .option("splits", pyhfile.spark.splits_option(splits)).mode("append").save("/shared/users"))
 """
 
 from ._bulk_load import for_bulk_load

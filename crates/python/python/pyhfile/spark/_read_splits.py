@@ -20,11 +20,11 @@ def read_splits(
 ) -> DataFrame:
     """Return a frame of what splits have, one task a split: for Spark 3.5, which has no data sources in Python.
 
-    ``hfile.spark.read_splits(spark, table.splits(types={"info:age": "int32"}))`` has the columns of
+    ``pyhfile.spark.read_splits(spark, table.splits(types={"info:age": "int32"}))`` has the columns of
     ``table.scan(types={"info:age": "int32"})``. Conditions are not pushed: give ``start``, ``stop`` or ``prefix`` to ``splits``.
 
     :param spark: the session.
-    :param splits: what :meth:`hfile.Source.splits` returned.
+    :param splits: what :meth:`pyhfile.Source.splits` returned.
     :param schema: the columns of the frame if there is no split; otherwise those of the first.
     :raises ValueError: if there is neither a split nor a schema.
     """

@@ -14,7 +14,7 @@
 Each ``open_`` function returns an object with ``scan`` (Arrow record batches for pyarrow, polars and DuckDB),
 ``cells`` (an iterator), ``get`` (the cells of a row) and ``splits`` (parts that other processes read)::
 
-    table = hfile.open_snapshot("/data/hbase", "users-monday")
+    table = pyhfile.open_snapshot("/data/hbase", "users-monday")
     users = pyarrow.table(table.scan(types={"info:name": "string", "info:age": "int64"}))
 
 What cannot be read raises a subclass of :class:`Error`, with the path and the offset.
