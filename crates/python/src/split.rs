@@ -167,6 +167,9 @@ impl Split {
         let place = region.or(file).unwrap_or_default();
         let start = sstable::escape(&cells.start()).to_string();
         let stop = cells.stop().map(|row| sstable::escape(&row).to_string()).unwrap_or_default();
-        format!("<pyhfile.Split {place}, rows [{start}, {stop}), {} bytes>", cells.estimated_bytes())
+        format!(
+            "<pyhfile.Split {place}, rows [{start}, {stop}), {} bytes>",
+            cells.estimated_bytes()
+        )
     }
 }
