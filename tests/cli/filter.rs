@@ -267,36 +267,3 @@ fn a_filter_in_a_file_of_its_own_is_made_and_queried() {
     tells(2, &[&go[..], &["--input", &keys, "--output", "-"]].concat())
         .has("a go-cuckoo filter has no --error-rate: its fingerprints of 8 bits give about 3 %");
 }
-
-/// Earlier versions also wrote filters with counters to files. Such a file is sound.
-#[test]
-fn filters_that_files_no_longer_have_are_named_and_refused() {
-    let directory = directory();
-    for kind in ["counting-bloom", "d-left"] {
-        let file = data().join(format!("../older/filter-{kind}.hfile"));
-        let file = file.to_str().expect("UTF-8");
-        let why = format!("files have no {kind} filters; the kinds are classic-bloom, ");
-        shows(0, &["verify", file]).has_all(&[": sound, ", &why]);
-        let report = json(&["verify", "--json", file]);
-        assert!(field(&report, "unused_filter").starts_with(&why), "{report}");
-        shows(0, &["info", file]).has(&format!("row filter    not used: {why}"));
-        let report = json(&["info", "--json", file]);
-        assert!(field(&report, "unused_filter").starts_with(&why), "{report}");
-        assert!(report["filter"].is_null() && report["problems"].is_null(), "{report}");
-        assert_eq!(stdout(&["cat", file]).lines().count(), 800);
-
-        let out = path(&directory, &format!("{kind}.hfile"));
-        let to_out = ["--output", &out];
-        tells(2, &[&["filter", "rebuild", file, "--kind", kind], &to_out[..]].concat())
-            .has("split-block");
-        tells(2, &[&["build", "--from", "cells", "-", "--filter", kind], &to_out[..]].concat())
-            .has("split-block");
-        stdout(&[&["filter", "rebuild", file, "--kind", "ribbon"], &to_out[..]].concat());
-        let report = json(&["verify", "--json", &out]);
-        assert!(report["unused_filter"].is_null(), "{report}");
-        let salvaged = path(&directory, &format!("{kind}-salvaged.hfile"));
-        shows(0, &["salvage", file, "--output", &salvaged])
-            .has("the row filter is not used, so the new file has none");
-        assert_eq!(stdout(&["cat", &salvaged]).lines().count(), 800);
-    }
-}

@@ -28,10 +28,7 @@ use crate::stored_view::StoredView;
 /// |           | `new`; for `removes` also `new` and `from_body`                                  |
 /// | `stored`  | the [`StoredView`]                                                               |
 ///
-/// Files no longer have filters of the codes 4 and 5 ([`FilterKind::IN_FILES`]); older files do.
-///
-/// Code 7 must stay unused: it marks stored filters of a retired ribbon format, which derives its
-/// equations from the hash in another way.
+/// HFiles have no filters with counters ([`FilterKind::IN_FILES`]).
 macro_rules! kinds {
     ($expand:ident) => {
         $expand! {

@@ -135,9 +135,7 @@ fn writer_options(reader: &Reader, notes: &mut Vec<String>) -> anyhow::Result<Wr
         ));
     }
     match reader.filters().row_filter() {
-        Ok(None) => notes.extend(reader.filters().unused_row_filter()?.map(|why| {
-            format!("the row filter is not used, so the new file has none; hfile filter rebuild adds one: {why}")
-        })),
+        Ok(None) => {}
         Ok(Some(filter)) => {
             let rate = ErrorRate::new(filter.error_rate).unwrap_or(ErrorRate::HBASE);
             let (kind, sizing) = (filter.kind, Sizing::ErrorRate(rate));

@@ -122,14 +122,6 @@ impl FilterIndex {
         Ok(Self::new(kind, error_rate, partitions))
     }
 
-    /// Returns why a sound filter with this index is not used: files have no such kind.
-    pub(crate) fn unused(body: &[u8]) -> Option<String> {
-        let mut input = Input::new(body);
-        let version = u32::from_be_bytes(input.array()?);
-        let name = kind_name(&mut input).filter(|_| version == VERSION)?;
-        kind_of(name).err()
-    }
-
     /// Appends the body of the index.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let name = self.kind.name().as_bytes();

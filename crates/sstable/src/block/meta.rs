@@ -5,7 +5,7 @@
 #![allow(clippy::arithmetic_side_effects, reason = "bytes in memory")]
 
 use bytes::Bytes;
-use filter::{FilterKind, FormatError, StoredFilter};
+use filter::{FilterKind, StoredFilter};
 
 use super::aligned::aligned;
 use crate::encoding::DamageReason;
@@ -52,15 +52,6 @@ impl FilterBlock {
         Ok(Self { body, filter })
     }
 
-    /// Returns why a block with a sound filter is not used as one: files have no such kind.
-    pub(crate) fn unused(body: &[u8]) -> Option<String> {
-        match StoredFilter::parse(body) {
-            Ok(filter) => check_kind(filter.kind()).err(),
-            Err(error @ FormatError::Kind(_)) => Some(error.to_string()),
-            Err(_) => None,
-        }
-    }
-
     pub(crate) const fn filter(&self) -> &StoredFilter<Bytes> {
         &self.filter
     }
@@ -76,7 +67,7 @@ impl FilterBlock {
     }
 }
 
-/// Checks that files have filters of this kind. Older versions also wrote the other kinds.
+/// Checks that files have filters of this kind.
 pub(crate) fn check_kind(kind: FilterKind) -> Result<(), String> {
     if FilterKind::IN_FILES.contains(&kind) {
         return Ok(());

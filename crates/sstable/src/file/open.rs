@@ -271,7 +271,8 @@ fn assemble(
         Comparator::Meta => Filters::default(),
     };
     let first_row = rows.as_ref().map_or(&[][..], |rows| &rows.first);
-    filters.row_filter = RowFilter::find(&metas, first_row, file_info.row_filter_id());
+    filters.row_filter =
+        file_info.row_filter_id().and_then(|id| RowFilter::find(&metas, first_row, id));
     filters.choose(filter_use);
     if blocks.pin_filters {
         filters.load(&blocks);

@@ -24,7 +24,7 @@ use crate::block::index_block::IndexBlock;
 use crate::block::meta::MetaBlock;
 use crate::buffers::Buffers;
 use crate::{
-    BlockOffset, BlockType, ChecksumType, Compression, Damage, DataBlockEncoding, Error, KeyRef,
+    BlockOffset, BlockType, ChecksumType, Compression, Damage, DataBlockEncoding, KeyRef,
     ReadTrace, Result,
 };
 
@@ -258,41 +258,22 @@ impl FileFilters<'_> {
 
     /// Returns a summary of the row filter in META blocks.
     ///
-    /// Returns `None` if the file has none, or [one that is not used](Self::unused_row_filter).
-    /// Reads the filter's block or, if the filter is partitioned, its index.
+    /// Returns `None` if the file has none. Reads the filter's block or, if the filter is partitioned, its index.
     ///
     /// # Errors
     ///
     /// If the block cannot be read, or is not a filter or its index.
     pub fn row_filter(&self) -> Result<Option<FilterSummary>> {
-        let Some(filter) = &self.filters.row_filter else { return Ok(None) };
-        match filter.summary(&self.file.blocks) {
-            Err(Error::Corrupt { .. }) if filter.unused(&self.file.blocks)?.is_some() => Ok(None),
-            summary => summary.map(Some),
-        }
-    }
-
-    /// Returns why a sound row filter of the file is not used.
-    ///
-    /// Returns `None` if the file has none, or one of a kind that files have
-    /// ([`FilterKind::IN_FILES`](filter::FilterKind::IN_FILES)). Reads the same block as
-    /// [`row_filter`](Self::row_filter). Lookups count such a filter as unreadable.
-    ///
-    /// # Errors
-    ///
-    /// If the block cannot be read. Damage to it is no error.
-    pub fn unused_row_filter(&self) -> Result<Option<String>> {
         let filter = self.filters.row_filter.as_ref();
-        filter.map_or(Ok(None), |filter| filter.unused(&self.file.blocks))
+        filter.map(|filter| filter.summary(&self.file.blocks)).transpose()
     }
 
     /// Returns the number of rows in the row filter, as the file info states it.
     ///
-    /// Reads no block. Returns `None` if the file has no such filter, or if its file info does not
-    /// state the number, because an older version wrote the file.
+    /// Reads no block. Returns `None` if the file has no such filter.
     pub fn row_filter_keys(&self) -> Option<u64> {
         self.filters.row_filter.as_ref()?;
-        self.file.file_info.row_filter_id().map(|(keys, _)| keys)
+        self.file.file_info.row_filter_id().map(|id| id.keys)
     }
 
     /// Returns whether the file holds blocks of a filter over rows in memory.

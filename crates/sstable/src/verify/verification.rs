@@ -253,10 +253,6 @@ impl<'a> Verifier<'a> {
                 unused_filter_of_hudi(self.file).or_else(|| unknown_bloom(self.file));
             return Ok(());
         };
-        self.verification.unused_filter = filter.unused(&self.file.blocks)?;
-        if self.verification.unused_filter.is_some() {
-            return Ok(());
-        }
         let row_count = self.verification.totals_checked.then(|| self.cells.row_count());
         let problems = filter.check(&self.file.blocks, row_count)?;
         for damage in problems.into_iter().chain(filter.problem().cloned()) {

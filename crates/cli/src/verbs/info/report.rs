@@ -64,9 +64,6 @@ pub(super) struct FileReport {
     /// HBase's Bloom filter over the rows that have a delete of a family.
     pub(super) delete_family_bloom: Option<BloomReport>,
     pub(super) filter: Option<FilterReport>,
-    /// Why a sound row filter of the file is not used.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) unused_filter: Option<String>,
     pub(super) trailer: TrailerReport,
     pub(super) file_info: Vec<EntryReport>,
     /// Why filters or the mid-key cannot be read. A read cannot skip the file by such a filter.
@@ -137,7 +134,6 @@ impl FileReport {
             bloom: filters.bloom().map(BloomReport::from),
             delete_family_bloom: filters.delete_family_bloom().map(BloomReport::from),
             filter: filter.map(FilterReport::from),
-            unused_filter: filters.unused_row_filter()?,
             trailer: TrailerReport::from(trailer),
             file_info: entries(info),
             problems,

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use sstable::engine::time_text;
 
-use super::blooms::BloomReport;
+use super::blooms::{BloomReport, FilterReport};
 use super::file_info;
 use super::report::FileReport;
 use crate::failure::Answer;
@@ -105,11 +105,7 @@ impl FileReport {
         line(out, "index", &format!("{levels}, {entries} in the root"))?;
         line(out, "HBase Bloom", &bloom(&self.bloom))?;
         line(out, "delete Bloom", &bloom(&self.delete_family_bloom))?;
-        let filter = match (&self.filter, &self.unused_filter) {
-            (Some(filter), _) => filter.text(),
-            (None, Some(why)) => format!("not used: {why}"),
-            (None, None) => "none".to_owned(),
-        };
+        let filter = self.filter.as_ref().map_or("none".to_owned(), FilterReport::text);
         line(out, "row filter", &filter)?;
         if !self.meta_blocks.is_empty() {
             line(out, "META blocks", &self.meta_blocks.join(", "))?;

@@ -33,6 +33,15 @@ impl TimeRange {
     }
 }
 
+/// The identity of this project's row filter.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct FilterId {
+    /// The number of rows.
+    pub(crate) keys: u64,
+    /// The checksum of the filter, or of the index of a partitioned one.
+    pub(crate) checksum: u64,
+}
+
 /// The keys of the entries, as HBase names them.
 impl FileInfo {
     /// The key of the last cell.
@@ -129,10 +138,11 @@ impl FileInfo {
         u64::try_from(self.long(Self::MAX_SEQ_ID)?).ok().map(SequenceId::new)
     }
 
-    /// Returns the key count and the checksum from the entry `ROW_FILTER_ID`, if present.
-    pub(crate) fn row_filter_id(&self) -> Option<(u64, u64)> {
+    /// Returns the identity of the row filter from the entry `ROW_FILTER_ID`, if present.
+    pub(crate) fn row_filter_id(&self) -> Option<FilterId> {
         let (keys, checksum) = self.value(Self::ROW_FILTER_ID)?.split_first_chunk()?;
-        Some((u64::from_be_bytes(*keys), u64::from_be_bytes(checksum.try_into().ok()?)))
+        let checksum = u64::from_be_bytes(checksum.try_into().ok()?);
+        Some(FilterId { keys: u64::from_be_bytes(*keys), checksum })
     }
 
     /// Returns the time at which the file was written, in milliseconds since 1970.

@@ -8,6 +8,7 @@ mod longest_cell;
 mod stored;
 mod values;
 
+pub(crate) use self::entries::FilterId;
 pub use self::entries::{FileInfo, TimeRange};
 pub(crate) use self::longest_cell::LongestCell;
 pub use self::values::FileInfoValue;

@@ -8,7 +8,7 @@
 //! A filter block is used only after its identity is checked. A sound block of another partition or
 //! file would answer "no" for rows that this file has. The file info states the identity of the
 //! filter ([`FileInfo::ROW_FILTER_ID`](crate::FileInfo::ROW_FILTER_ID)), and the [`FilterIndex`]
-//! that of the partitions. Older files do not state all properties; the others are not checked.
+//! states the identity of each partition. Without the identity in the file info, the blocks are no filter.
 //!
 //! A damaged block is read once. From then on, the filter is unreadable for its rows.
 #![allow(
@@ -34,6 +34,7 @@ use crate::block::index::MetaIndex;
 use crate::block::meta::{FilterBlock, MetaBlock, ROW_FILTER_NAME};
 use crate::cache::Reservation;
 use crate::file::block_reader::BlockReader;
+use crate::file::file_info::FilterId;
 use crate::file::options::Caching;
 use crate::{BlockOffset, BlockType, Damage, Error, ReadTrace, Result, RowProbe};
 
@@ -65,11 +66,7 @@ pub(crate) struct RowFilter {
 
 #[derive(Debug)]
 enum Layout {
-    Whole {
-        filter_block: LazyFilterBlock<FilterBlock>,
-        /// The filter's number of keys and checksum, if the file info states them.
-        id: Option<(u64, u64)>,
-    },
+    Whole { filter_block: LazyFilterBlock<FilterBlock>, id: FilterId },
     Partitioned(Box<Partitioned>),
 }
 
@@ -79,8 +76,7 @@ struct Partitioned {
     index: BlockHandle,
     /// The offset of the META block before the index.
     previous: Option<BlockOffset>,
-    /// The filter's number of keys and the checksum of the index, if the file info states them.
-    id: Option<(u64, u64)>,
+    id: FilterId,
     /// The partitions' locations, each with the offset of the META block before the partition.
     ///
     /// By partition number, which is the order of the first rows.
@@ -114,12 +110,8 @@ impl Partitioned {
 impl RowFilter {
     /// Finds the filter among a file's META blocks, without reading a block.
     ///
-    /// `id` has the number of keys and the checksum, if the file info states them.
-    pub(crate) fn find(
-        metas: &MetaIndex,
-        first_row: &[u8],
-        id: Option<(u64, u64)>,
-    ) -> Option<Self> {
+    /// `id` is the identity that the file info states.
+    pub(crate) fn find(metas: &MetaIndex, first_row: &[u8], id: FilterId) -> Option<Self> {
         let mut chain: Vec<BlockOffset> = metas.iter().map(|(_, handle)| handle.offset).collect();
         chain.sort_unstable();
         let handle = |name: &str| {
@@ -198,7 +190,7 @@ impl RowFilter {
         };
         let answer = match &self.layout {
             Layout::Whole { filter_block, id } => {
-                ask(filter_block, ExpectedFilter::by_id(*id), blocks, trace, question)
+                ask(filter_block, ExpectedFilter::whole(*id), blocks, trace, question)
             }
             Layout::Partitioned(partitioned) => {
                 self.partitions(partitioned, blocks, trace).and_then(|partitions| {
@@ -236,7 +228,7 @@ impl RowFilter {
         let trace = &mut ReadTrace::default();
         match &self.layout {
             Layout::Whole { filter_block, id } => {
-                ask(filter_block, ExpectedFilter::by_id(*id), blocks, trace, |filter| {
+                ask(filter_block, ExpectedFilter::whole(*id), blocks, trace, |filter| {
                     FilterSummary {
                         kind: filter.kind(),
                         block_count: 1,
@@ -270,7 +262,7 @@ impl RowFilter {
         let trace = &mut ReadTrace::default();
         match &self.layout {
             Layout::Whole { filter_block, id } => {
-                let _ = ask(filter_block, ExpectedFilter::by_id(*id), blocks, trace, |_| ());
+                let _ = ask(filter_block, ExpectedFilter::whole(*id), blocks, trace, |_| ());
             }
             Layout::Partitioned(partitioned) => {
                 if let Ok(partitions) = self.partitions(partitioned, blocks, trace) {
@@ -280,27 +272,6 @@ impl RowFilter {
                 }
             }
         }
-    }
-
-    /// Returns why the filter is not used, if it is sound: files have no filters of its kind.
-    ///
-    /// Older versions wrote such filters, and later ones may. Reads the filter's block or its index.
-    pub(crate) fn unused(&self, blocks: &BlockReader) -> Result<Option<String>> {
-        let handle = match &self.layout {
-            Layout::Whole { filter_block, .. } => filter_block.handle(),
-            Layout::Partitioned(partitioned) => partitioned.index,
-        };
-        let (handle, trace) = (handle.of_type(BlockType::Meta), &mut ReadTrace::default());
-        let block = blocks.load(handle, Caching::Bypass, trace, |_: &MetaBlock, _| Ok(()));
-        let Some(block) = unless_damaged(block)? else { return Ok(None) };
-        Ok(match &self.layout {
-            Layout::Whole { .. } => FilterBlock::unused(block.body()),
-            Layout::Partitioned(partitioned) => {
-                let checksum = index_checksum(block.body());
-                let is_own = partitioned.id.is_none_or(|(_, stated)| stated == checksum);
-                if is_own { FilterIndex::unused(block.body()) } else { None }
-            }
-        })
     }
 
     /// Reads all blocks of the filter, and returns the damage found.
@@ -314,7 +285,7 @@ impl RowFilter {
         let trace = &mut ReadTrace::default();
         let (at, keys, damaged) = match &self.layout {
             Layout::Whole { filter_block, id } => {
-                let expected = ExpectedFilter::by_id(*id);
+                let expected = ExpectedFilter::whole(*id);
                 let keys = ask(filter_block, expected, blocks, trace, StoredFilter::len);
                 let damaged = filter_block.damage().into_iter().cloned().collect();
                 (filter_block.handle(), unless_damaged(keys)?, damaged)
@@ -377,29 +348,30 @@ fn resident(filter_block: &LazyFilterBlock<FilterBlock>) -> Option<&FilterBlock>
 
 /// The properties that a filter block must have to be the block that the file means.
 ///
-/// They come from the file info or the filter index. `None` is a property that neither states.
-#[derive(Clone, Copy, Debug, Default)]
+/// The file info states the identity of a whole filter, the filter index that of a partition. Only the index also states
+/// the length and the kind.
+#[derive(Clone, Copy, Debug)]
 struct ExpectedFilter {
-    keys: Option<u64>,
-    len: Option<u32>,
-    kind: Option<FilterKind>,
-    checksum: Option<u64>,
+    id: FilterId,
+    len_and_kind: Option<(u32, FilterKind)>,
 }
 
 impl ExpectedFilter {
-    /// Returns the properties that the file info states; all are `None` without an id.
-    fn by_id(id: Option<(u64, u64)>) -> Self {
-        let (keys, checksum) = id.unzip();
-        Self { keys, checksum, ..Self::default() }
+    /// Returns the properties of a filter in one block.
+    const fn whole(id: FilterId) -> Self {
+        Self { id, len_and_kind: None }
     }
 
     fn check(self, filter: &StoredFilter<Bytes>) -> Result<(), &'static str> {
-        let len = filter.as_bytes().len() as u64;
-        let is_stated = self.keys.is_none_or(|keys| keys == filter.len())
-            && self.len.is_none_or(|stated| u64::from(stated) == len)
-            && self.kind.is_none_or(|kind| kind == filter.kind())
-            && self.checksum.is_none_or(|checksum| checksum == filter.checksum());
-        if is_stated { Ok(()) } else { Err("is another filter than the file has here") }
+        let own = FilterId { keys: filter.len(), checksum: filter.checksum() };
+        let has_len_and_kind = self.len_and_kind.is_none_or(|(len, kind)| {
+            u64::from(len) == filter.as_bytes().len() as u64 && kind == filter.kind()
+        });
+        if own == self.id && has_len_and_kind {
+            Ok(())
+        } else {
+            Err("is another filter than the file has here")
+        }
     }
 }
 
@@ -438,8 +410,8 @@ impl LoadedPartitions {
         let body = block.body();
         let damaged = |what| blocks.damaged(partitioned.index, BlockType::Meta, what);
         let index = FilterIndex::parse(body).map_err(damaged)?;
-        let own_id = (index.key_count(), index_checksum(body));
-        if partitioned.id.is_some_and(|id| id != own_id) {
+        let own = FilterId { keys: index.key_count(), checksum: index_checksum(body) };
+        if partitioned.id != own {
             return Err(damaged("is another filter index than the file has here".into()));
         }
         if index.partitions.len() != partitioned.places.len() {
@@ -470,12 +442,8 @@ impl LoadedPartitions {
         question: impl FnOnce(&StoredFilter<Bytes>) -> R,
     ) -> Result<R> {
         let Partition { keys, len, checksum, .. } = self.index.partitions[number];
-        let expected = ExpectedFilter {
-            keys: Some(keys),
-            len: Some(len),
-            kind: Some(self.index.kind),
-            checksum: Some(checksum),
-        };
+        let id = FilterId { keys, checksum };
+        let expected = ExpectedFilter { id, len_and_kind: Some((len, self.index.kind)) };
         ask(&self.filter_blocks[number], expected, blocks, trace, question)
     }
 }

@@ -8,8 +8,8 @@ use super::*;
 use crate::block::filter_index::Partition;
 use crate::reader::tests::{ROWS, SEED, cached, look_up_all, open, row, with_filter, write};
 use crate::{
-    BlockHeader, BlockKind, BlockOffset, BlockSource, BloomType, CellRef, FileName, FilterAnswer,
-    Limits, ReadAt, Reader, ReaderOptions, Timestamp, Writer, WriterOptions, verify,
+    BlockHeader, BlockKind, BlockOffset, BlockSource, BloomType, CellRef, FileInfo, FileName,
+    FilterAnswer, Limits, ReadAt, Reader, ReaderOptions, Timestamp, Writer, WriterOptions, verify,
 };
 
 /// Options for a file with about ten partitions.
@@ -42,6 +42,25 @@ fn problems(bytes: &[u8]) -> Vec<String> {
     let source = Arc::new(Bytes::copy_from_slice(bytes));
     let found = verify(source, FileName::new("rows"), Limits::default(), |_| {});
     found.expect("memory can be read").problems.iter().map(ToString::to_string).collect()
+}
+
+/// A META block with the name of a filter can be anybody's: without the id in the file info it denies no row.
+#[test]
+fn blocks_without_an_id_in_the_file_info_are_no_filter() {
+    let other = open(&write(with_filter()), ReaderOptions::default());
+    let trace = &mut ReadTrace::default();
+    let filter = other.blocks().meta(b"filter.row", trace).unwrap().expect("it has a filter");
+    let options = WriterOptions::default().bloom_type(BloomType::None);
+    let mut writer = Writer::new(Vec::new(), FileName::new("rows"), options).unwrap();
+    writer.append(CellRef::put(b"another row", b"f", b"q", Timestamp::new(1), b"v")).unwrap();
+    writer.append_meta("filter.row", filter.to_vec()).unwrap();
+    let (bytes, _) = writer.finish().unwrap();
+
+    let reader = open(&bytes, ReaderOptions::default());
+    assert_eq!(reader.filters().row_filter().unwrap(), None);
+    let found = reader.get_row(&RowProbe::new(b"another row", SEED), trace).unwrap();
+    assert!(found.is_some(), "the filter of another file denied the row");
+    assert_eq!(problems(&bytes), [""; 0]);
 }
 
 #[test]
@@ -138,9 +157,12 @@ fn a_damaged_filter_is_read_once_and_hbases_filter_is_asked_instead() {
     }
 }
 
-/// Writes a file of four rows with the given META blocks.
+/// Writes a file of four rows with the given META blocks, and the id of the index among them.
 fn with_metas(metas: Vec<(String, Vec<u8>)>) -> Vec<u8> {
-    let options = WriterOptions::default().bloom_type(BloomType::None);
+    let (_, index) = metas.iter().find(|(name, _)| name == FILTER_INDEX_NAME).unwrap();
+    let id = [4_u64, index_checksum(index)].map(u64::to_be_bytes).concat();
+    let options =
+        WriterOptions::default().bloom_type(BloomType::None).file_info(FileInfo::ROW_FILTER_ID, id);
     let mut writer = Writer::new(Vec::new(), FileName::new("rows"), options).unwrap();
     for row in [b"a", b"b", b"c", b"d"] {
         writer.append(CellRef::put(row, b"f", b"q", Timestamp::new(1), b"value")).unwrap();
