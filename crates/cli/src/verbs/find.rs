@@ -63,7 +63,7 @@ impl Find {
         }
         let mut files = Vec::new();
         let answer = Inputs::expand(&self.files).for_each(|file| {
-            files.push(FileReport::new(file, &probe, times)?);
+            files.push(FoundFile::new(file, &probe, times)?);
             Ok(Answer::Positive)
         });
         self.hint_at_rows();
@@ -105,7 +105,7 @@ impl Find {
 
 /// Whether a file can hold the row.
 #[derive(Serialize)]
-struct FileReport {
+struct FoundFile {
     schema: u32,
     file: String,
     #[serde(flatten)]
@@ -143,7 +143,7 @@ impl Reason {
     }
 }
 
-impl FileReport {
+impl FoundFile {
     fn new(file: &Input, probe: &RowProbe<'_>, times: TimeRange) -> anyhow::Result<Self> {
         let OpenInput { reader: store_file, target } = file.open()?;
         let reader = store_file.whole();
@@ -179,7 +179,7 @@ impl FileReport {
     }
 }
 
-impl Report for FileReport {
+impl Report for FoundFile {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{}: {}", self.target.label(&self.file), self.why.text())
     }
@@ -187,11 +187,11 @@ impl Report for FileReport {
 
 /// The text form of all files' reports.
 #[derive(Serialize)]
-struct FileTable(Vec<FileReport>);
+struct FileTable(Vec<FoundFile>);
 
 impl Report for FileTable {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let row = |file: &FileReport| vec![file.why.text().to_owned(), file.file.clone()];
+        let row = |file: &FoundFile| vec![file.why.text().to_owned(), file.file.clone()];
         let mut rows: Vec<_> = self.0.iter().map(row).collect();
         let mut heading = vec!["can hold the row", "file"];
         add_target_column(&mut heading, &mut rows, self.0.iter().map(|file| &file.target));

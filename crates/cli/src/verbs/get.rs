@@ -68,7 +68,7 @@ impl Get {
             let result = search_file(file, &probe).inspect_err(|error| {
                 failed.push(FailedFile::new(file.name(), error));
             })?;
-            files.push(FileReport::new(file.name(), &result));
+            files.push(SearchedFile::new(file.name(), &result));
             cells.extend(result.cells);
             Ok(Answer::Positive)
         });
@@ -135,14 +135,14 @@ struct GetReport {
     row: String,
     found: bool,
     cells: Vec<Box<RawValue>>,
-    files: Vec<FileReport>,
+    files: Vec<SearchedFile>,
     /// The files and directories that could not be searched: the row may have cells in them.
     failed: Vec<FailedFile>,
 }
 
 /// How one file was searched.
 #[derive(Serialize)]
-struct FileReport {
+struct SearchedFile {
     file: String,
     #[serde(flatten)]
     target: Target,
@@ -179,7 +179,7 @@ impl Outcome {
     }
 }
 
-impl FileReport {
+impl SearchedFile {
     fn new(file: String, result: &SearchResult) -> Self {
         let trace = &result.trace;
         let outcome = if !result.cells.is_empty() {
@@ -227,7 +227,7 @@ impl GetReport {
             (count > 0).then(|| format!("{} {text}", show_count(count as u64)))
         });
         let counts: Vec<String> = counts.collect();
-        let sum = |field: fn(&FileReport) -> u64| self.files.iter().map(field).sum::<u64>();
+        let sum = |field: fn(&SearchedFile) -> u64| self.files.iter().map(field).sum::<u64>();
         format!(
             "{}: {}; {} filter, {} index and {} data blocks, {}",
             show_number(self.files.len() as u64, "file"),
@@ -242,7 +242,7 @@ impl GetReport {
 
 impl Report for GetReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let row = |file: &FileReport| {
+        let row = |file: &SearchedFile| {
             vec![
                 file.cells.to_string(),
                 file.filter_blocks.to_string(),

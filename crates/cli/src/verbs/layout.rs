@@ -44,7 +44,7 @@ impl Layout {
             .for_each(|input| self.report_format.print_next(&self.list(input)?, &mut is_first))
     }
 
-    fn list(&self, input: &Input) -> anyhow::Result<FileReport> {
+    fn list(&self, input: &Input) -> anyhow::Result<FileLayout> {
         let OpenInput { reader, target } = input.open()?;
         let reader = reader.whole();
         let block = |block: sstable::Result<(BlockOffset, BlockHeader)>| {
@@ -54,12 +54,12 @@ impl Layout {
         };
         let blocks: sstable::Result<_> = reader.blocks().headers().map(block).collect();
         let (size, file) = (reader.len(), input.name());
-        Ok(FileReport { schema: 1, file, target, size, blocks: blocks?, shows_keys: self.keys })
+        Ok(FileLayout { schema: 1, file, target, size, blocks: blocks?, shows_keys: self.keys })
     }
 }
 
 #[derive(Serialize)]
-struct FileReport {
+struct FileLayout {
     schema: u32,
     file: String,
     #[serde(flatten)]
@@ -123,7 +123,7 @@ fn show_key(key: &BlockFirstKey) -> String {
     }
 }
 
-impl Report for FileReport {
+impl Report for FileLayout {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{}, {} bytes", as_line(&self.file), show_count(self.size))?;
         if let Some(target) = self.target.text() {

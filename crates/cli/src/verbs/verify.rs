@@ -93,7 +93,7 @@ struct Summary {
 }
 
 impl Summary {
-    fn count(&mut self, outcome: &anyhow::Result<FileReport>) {
+    fn count(&mut self, outcome: &anyhow::Result<VerifiedFile>) {
         match outcome {
             Ok(report) if report.ok => self.sound += 1,
             Ok(_) => self.damaged += 1,
@@ -122,11 +122,11 @@ impl fmt::Display for Summary {
     }
 }
 
-fn check(input: &Input, progress: &Progress) -> anyhow::Result<FileReport> {
+fn check(input: &Input, progress: &Progress) -> anyhow::Result<VerifiedFile> {
     let name = input.name();
     let location = match locate(input)? {
         Ok(location) => location,
-        Err(damage) => return Ok(FileReport::of_damage(name, damage)),
+        Err(damage) => return Ok(VerifiedFile::of_damage(name, damage)),
     };
     let (target, file) = input.describe(&location);
     let source = FileSource::open(&location.path);
@@ -137,7 +137,7 @@ fn check(input: &Input, progress: &Progress) -> anyhow::Result<FileReport> {
         progress.advance(done.saturating_sub(shown));
         shown = shown.max(done);
     })?;
-    Ok(FileReport::new(name, target, &found))
+    Ok(VerifiedFile::new(name, target, &found))
 }
 
 /// Finds the HFile to check. A damaged reference and an empty file are damage, not failures.
@@ -154,7 +154,7 @@ fn locate(input: &Input) -> anyhow::Result<Result<Location, Damage>> {
 }
 
 #[derive(Serialize)]
-struct FileReport {
+struct VerifiedFile {
     schema: u32,
     file: String,
     #[serde(flatten)]
@@ -183,7 +183,7 @@ struct Finding {
     no_rows_lost: bool,
 }
 
-impl FileReport {
+impl VerifiedFile {
     fn new(file: String, target: Target, found: &Verification) -> Self {
         let finding = |damage: &Damage| {
             let lost = found.lost_rows.iter().find(|lost| lost.at == damage.at);
@@ -209,7 +209,7 @@ impl FileReport {
     }
 }
 
-impl FileReport {
+impl VerifiedFile {
     /// Returns the report of a file whose cells cannot be found.
     fn of_damage(file: String, damage: Damage) -> Self {
         let found = Verification::default();
@@ -220,7 +220,7 @@ impl FileReport {
     }
 }
 
-impl Report for FileReport {
+impl Report for VerifiedFile {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let verdict = if self.ok { "sound" } else { "DAMAGED" };
         let (blocks, cells) = (show_number(self.blocks, "block"), show_number(self.cells, "cell"));

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::report::FileReport;
+use super::report::DescribedFile;
 use crate::inputs::{Target, add_target_column};
 use crate::text::output::{Report, or_dash, write_table};
 use crate::text::size_text::{show_count, show_number, show_size};
@@ -23,7 +23,7 @@ pub(super) struct FileList {
 }
 
 impl FileList {
-    pub(super) fn add(&mut self, report: FileReport) {
+    pub(super) fn add(&mut self, report: DescribedFile) {
         self.size += report.size;
         self.cells += report.cells;
         let row = |row| or_dash(row, shorten);

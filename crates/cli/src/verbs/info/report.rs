@@ -12,7 +12,7 @@ use crate::inputs::Target;
 /// The metadata of a file, from trailer, file info, index root and filters.
 #[derive(Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "the fields are those of the JSON output")]
-pub(super) struct FileReport {
+pub(super) struct DescribedFile {
     schema: u32,
     pub(super) file: String,
     #[serde(flatten)]
@@ -71,7 +71,7 @@ pub(super) struct FileReport {
     pub(super) problems: Vec<String>,
 }
 
-impl FileReport {
+impl DescribedFile {
     /// Describes an open file.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use sstable::engine::time_text;
 
 use super::blooms::{BloomReport, FilterReport};
 use super::file_info;
-use super::report::FileReport;
+use super::report::DescribedFile;
 use crate::failure::Answer;
 use crate::text::output::Report;
 use crate::text::printable::as_line;
@@ -18,7 +18,7 @@ use crate::text::times::millis_and_date;
 #[derive(Serialize)]
 pub(super) struct TextReport {
     #[serde(flatten)]
-    pub(super) report: FileReport,
+    pub(super) report: DescribedFile,
     #[serde(skip)]
     pub(super) shows_all: bool,
 }
@@ -46,7 +46,7 @@ fn line(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
     writeln!(out, "{name:<14}{}", as_line(text))
 }
 
-impl FileReport {
+impl DescribedFile {
     /// Returns a negative answer if a part cannot be read.
     pub(super) fn answer(&self) -> Answer {
         Answer::from_bool(self.problems.is_empty())

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::list::FileList;
-use super::report::FileReport;
+use super::report::DescribedFile;
 use super::text::TextReport;
 use crate::failure::Answer;
 use crate::inputs::{Input, Inputs, OpenInput};
@@ -65,7 +65,7 @@ impl Info {
     }
 }
 
-fn describe(input: &Input) -> anyhow::Result<FileReport> {
+fn describe(input: &Input) -> anyhow::Result<DescribedFile> {
     let OpenInput { reader, target } = input.open()?;
-    Ok(FileReport::new(input.name(), target, reader.whole())?)
+    Ok(DescribedFile::new(input.name(), target, reader.whole())?)
 }

@@ -15,7 +15,7 @@ use crate::text::size_text::{show_number, show_size};
 
 /// A file, and the measurements of copies of it with other encodings and codecs.
 #[derive(Serialize)]
-pub(super) struct FileReport {
+pub(super) struct ComparedEncodings {
     /// The version of the JSON format.
     schema: u32,
     file: String,
@@ -45,7 +45,7 @@ struct Variant {
     get_nanoseconds: Option<u64>,
 }
 
-impl FileReport {
+impl ComparedEncodings {
     pub(super) fn new(file: &Path, reader: &Reader, cell_bytes: u64) -> Self {
         Self {
             schema: 1,
@@ -82,7 +82,7 @@ impl FileReport {
     }
 }
 
-impl Report for FileReport {
+impl Report for ComparedEncodings {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let (cells, size) = (show_number(self.cells, "cell"), show_size(self.size));
         let Self { file, encoding, compression, .. } = self;

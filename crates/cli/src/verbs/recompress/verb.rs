@@ -7,7 +7,7 @@ use sstable::{Compression, DataBlockEncoding, Reader, WriterOptions, ZstdFraming
 use transfer::ScratchDirectory;
 
 use super::measure::Sample;
-use super::report::{FileReport, RewriteReport};
+use super::report::{ComparedEncodings, RewriteReport};
 use super::rewrite::Rewrite;
 use crate::arguments::given::Given;
 use crate::arguments::names::name_parser;
@@ -154,7 +154,7 @@ impl Recompress {
         let steps = reader.trailer().entry_count.saturating_mul(2 * variants.len() as u64);
         let progress = Progress::new("sampling", steps);
         let sample = Sample::read(reader)?;
-        let mut report = FileReport::new(file.path(), reader, sample.cell_bytes);
+        let mut report = ComparedEncodings::new(file.path(), reader, sample.cell_bytes);
         for (encoding, codec) in variants {
             progress.set_phase(format!("{encoding}, {codec}"));
             let options = options.clone().data_block_encoding(encoding).compression(codec);

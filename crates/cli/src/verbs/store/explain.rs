@@ -75,12 +75,12 @@ struct ExplainReport {
 struct FamilyReport {
     family: String,
     memstore_cells: usize,
-    files: Vec<FileReport>,
+    files: Vec<ExplainedFile>,
 }
 
 /// A file, its outcome, and the blocks read from it.
 #[derive(Serialize)]
-struct FileReport {
+struct ExplainedFile {
     file: String,
     fate: &'static str,
     #[serde(skip)]
@@ -97,7 +97,7 @@ struct FileReport {
 
 impl From<&FamilyExplanation> for FamilyReport {
     fn from(family: &FamilyExplanation) -> Self {
-        let files = family.files.iter().map(|file| FileReport {
+        let files = family.files.iter().map(|file| ExplainedFile {
             file: file.name.clone(),
             fate: file.fate.text(),
             file_fate: file.fate,
@@ -132,7 +132,7 @@ impl FamilyReport {
     }
 }
 
-impl FileReport {
+impl ExplainedFile {
     /// Returns what the family map said about the file; `None` if it decided nothing.
     fn by_map(&self) -> Option<&'static str> {
         let is_searched = matches!(self.file_fate, FileFate::Absent | FileFate::Read);
