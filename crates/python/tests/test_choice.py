@@ -105,7 +105,7 @@ def test_attributes_describe_the_source(root, snapshot, store_path):
     file = pyhfile.open_hfile(DATA / "hfile" / "p01-prefix-lz4-row.hfile")
     assert (file.encoding, file.compression, file.family) == ("PREFIX", "LZ4", b"f")
     assert file.first_row == b"user0000000113" and file.size == 32160
-    assert b"pyhfile.AVG_KEY_LEN" in file.file_info and file.time_range == (0, 2**63 - 2)
+    assert b"hfile.AVG_KEY_LEN" in file.file_info and file.time_range == (0, 2**63 - 2)
 
 
 def test_ranges_and_numbers_that_choose_nothing_are_refused(snapshot, store_path):
