@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 
 use sstable::{CellRef, WriterOptions};
 use store::vfs::Vfs;
-use store::{Durability, FamilyOptions, Put, Store, StoreOptions};
+use store::{
+    Append, CheckAndMutate, Durability, FamilyOptions, Increment, Put, Store, StoreOptions,
+};
 use support::Random;
 use support::cells::{PUT, hfile};
 use support::disk::Disk;
@@ -79,6 +81,40 @@ fn fsync_wal_survives_a_power_cut() {
     let (disk, store) = new_store(false);
     put(&store, "row", Durability::FsyncWal);
     assert!(survives_kill(&disk, "row") && survives_power_cut(&disk, "row"));
+}
+
+/// Writes to a row with a durability of its own.
+type ConditionalWrite = fn(&Store, Durability);
+
+#[test]
+fn increments_appends_and_conditional_writes_take_a_durability() {
+    let writes: [(&str, ConditionalWrite); 3] = [
+        ("an increment", |store, durability| {
+            let visit = Increment::new("row").column("f", "q", 1);
+            store.increment(&visit.durability(durability)).unwrap();
+        }),
+        ("an append", |store, durability| {
+            let line = Append::new("row").column("f", "q", "text");
+            store.append(&line.durability(durability)).unwrap();
+        }),
+        ("a conditional write", |store, durability| {
+            let check = CheckAndMutate::new("row").if_not_exists("f", "q");
+            let claim = check.put(Put::new("row").column("f", "q", "value"));
+            assert!(store.check_and_mutate(&claim.durability(durability)).unwrap());
+        }),
+    ];
+    for (name, write) in writes {
+        for (durability, kill, power_cut) in [
+            (Durability::SkipWal, false, false),
+            (Durability::SyncWal, true, false),
+            (Durability::FsyncWal, true, true),
+        ] {
+            let (disk, store) = new_store(false);
+            write(&store, durability);
+            let survived = (survives_kill(&disk, "row"), survives_power_cut(&disk, "row"));
+            assert_eq!(survived, (kill, power_cut), "{name} with {durability}");
+        }
+    }
 }
 
 #[test]

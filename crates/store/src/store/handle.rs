@@ -153,23 +153,23 @@ impl Store {
         &self,
         get: Option<Get>,
         replaces: bool,
+        durability: Option<Durability>,
         compute: impl FnOnce(&ReadView, &mut RowTimes) -> Result<Vec<Cell>>,
     ) -> Result<Vec<Cell>> {
-        let StoreInner { catalog, log, maintenance, durability, .. } = &*self.inner;
+        let StoreInner { catalog, log, maintenance, .. } = &*self.inner;
+        let durability = durability.unwrap_or(self.inner.durability);
         catalog.health().check_writable()?;
         let Some(get) = get else { return Ok(Vec::new()) };
         // Loads the blocks into the cache, so that the second read, under the writer's lock, is
         // fast.
         self.view().get(&get)?;
         maintenance.wait_for_room(catalog, log, || Ok(()))?;
-        let written = log.commit_computed(catalog, *durability, replaces, compute)?;
-        maintenance.after_write(catalog, log, *durability)?;
+        let written = log.commit_computed(catalog, durability, replaces, compute)?;
+        maintenance.after_write(catalog, log, durability)?;
         Ok(written)
     }
 
-    /// Adds to the numbers in columns of a row, with the store's default durability.
-    ///
-    /// Returns the new cells. Concurrent increments are atomic.
+    /// Adds to the numbers in columns of a row, and returns the new cells. Concurrent increments are atomic.
     ///
     /// ```
     /// use store::{FamilyOptions, Increment, Store, StoreOptions};
@@ -191,14 +191,11 @@ impl Store {
     /// [`Error::Invalid`](crate::Error::Invalid) if a value is not 8 bytes long; else as for
     /// [`get`](Self::get) and [`write`](Self::write).
     pub fn increment(&self, increment: &Increment) -> Result<Vec<Cell>> {
-        self.read_modify_write(increment.read_query(), true, |read_view, times| {
-            increment.compute_cells(read_view, times)
-        })
+        let compute = |view: &ReadView, times: &mut RowTimes| increment.compute_cells(view, times);
+        self.read_modify_write(increment.read_query(), true, increment.durability, compute)
     }
 
-    /// Appends bytes to the values of columns of a row, with the store's default durability.
-    ///
-    /// Returns the new cells.
+    /// Appends bytes to the values of columns of a row, and returns the new cells.
     ///
     /// ```
     /// use store::{Append, FamilyOptions, Store, StoreOptions};
@@ -217,14 +214,13 @@ impl Store {
     ///
     /// As for [`get`](Self::get) and [`write`](Self::write).
     pub fn append(&self, append: &Append) -> Result<Vec<Cell>> {
-        self.read_modify_write(append.read_query(), true, |read_view, times| {
-            append.compute_cells(read_view, times)
-        })
+        let compute = |view: &ReadView, times: &mut RowTimes| append.compute_cells(view, times);
+        self.read_modify_write(append.read_query(), true, append.durability, compute)
     }
 
     /// Atomically checks a column of a row and, if the condition holds, writes to the row.
     ///
-    /// Returns whether it wrote. The write has the store's default durability.
+    /// Returns whether it wrote.
     ///
     /// ```
     /// use store::{CheckAndMutate, FamilyOptions, Put, Store, StoreOptions};
@@ -248,10 +244,9 @@ impl Store {
     /// mutation of another row; else as for [`get`](Self::get) and [`write`](Self::write).
     pub fn check_and_mutate(&self, check: &CheckAndMutate) -> Result<bool> {
         self.inner.catalog.health().check_writable()?;
-        let written =
-            self.read_modify_write(Some(check.read_query()?), false, |read_view, times| {
-                check.compute_cells(read_view, times)
-            })?;
+        let compute = |view: &ReadView, times: &mut RowTimes| check.compute_cells(view, times);
+        let get = Some(check.read_query()?);
+        let written = self.read_modify_write(get, false, check.durability, compute)?;
         Ok(!written.is_empty())
     }
 

@@ -144,7 +144,7 @@ impl Keys {
     pub fn increment(&self, key: impl AsRef<[u8]>, amount: i64) -> Result<i64> {
         let increment = Increment::new(key).column(&*self.family, b"", amount);
         let written =
-            self.source.read_modify_write(increment.read_query(), true, |view, times| {
+            self.source.read_modify_write(increment.read_query(), true, None, |view, times| {
                 self.check_is_key_value(view)?;
                 increment.compute_cells(view, times)
             })?;
@@ -185,7 +185,7 @@ impl Keys {
             None => batch.remove(&*self.family, key),
         }
         let mut is_expected = false;
-        self.source.read_modify_write(Some(get.clone()), false, |view, _| {
+        self.source.read_modify_write(Some(get.clone()), false, None, |view, _| {
             self.check_is_key_value(view)?;
             is_expected = view.get(&get)?.first().map(Cell::value) == expected;
             Ok(if is_expected { batch.cells } else { Vec::new() })

@@ -13,6 +13,7 @@ use cells::view::QueryTimes;
 use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp};
 
 use crate::error::{Error, Result};
+use crate::options::Durability;
 use crate::read::get::ReadView;
 use crate::read::query::Get;
 use crate::write::accepted_batch::put_without_columns;
@@ -37,12 +38,13 @@ type Column = (Box<[u8]>, Box<[u8]>);
 pub struct Increment {
     row: Box<[u8]>,
     amounts: BTreeMap<Column, i64>,
+    pub(crate) durability: Option<Durability>,
 }
 
 impl Increment {
     /// Creates an increment of `row` without columns.
     pub fn new(row: impl AsRef<[u8]>) -> Self {
-        Self { row: row.as_ref().into(), amounts: BTreeMap::new() }
+        Self { row: row.as_ref().into(), amounts: BTreeMap::new(), durability: None }
     }
 
     /// Adds `amount` to a column; amounts for the same column add up.
@@ -55,6 +57,14 @@ impl Increment {
         let column = (family.as_ref().into(), qualifier.as_ref().into());
         let sum = self.amounts.entry(column).or_default();
         *sum = sum.wrapping_add(amount);
+        self
+    }
+
+    /// Acknowledges the write at this level. Default: [`StoreOptions::durability`].
+    ///
+    /// [`StoreOptions::durability`]: crate::StoreOptions::durability
+    pub const fn durability(mut self, durability: Durability) -> Self {
+        self.durability = Some(durability);
         self
     }
 }
@@ -72,12 +82,13 @@ impl Increment {
 pub struct Append {
     row: Box<[u8]>,
     suffixes: BTreeMap<Column, Vec<u8>>,
+    pub(crate) durability: Option<Durability>,
 }
 
 impl Append {
     /// Creates an append to `row` without columns.
     pub fn new(row: impl AsRef<[u8]>) -> Self {
-        Self { row: row.as_ref().into(), suffixes: BTreeMap::new() }
+        Self { row: row.as_ref().into(), suffixes: BTreeMap::new(), durability: None }
     }
 
     /// Appends `suffix` to a column; suffixes for the same column are concatenated.
@@ -89,6 +100,14 @@ impl Append {
     ) -> Self {
         let column = (family.as_ref().into(), qualifier.as_ref().into());
         self.suffixes.entry(column).or_default().extend_from_slice(suffix.as_ref());
+        self
+    }
+
+    /// Acknowledges the write at this level. Default: [`StoreOptions::durability`].
+    ///
+    /// [`StoreOptions::durability`]: crate::StoreOptions::durability
+    pub const fn durability(mut self, durability: Durability) -> Self {
+        self.durability = Some(durability);
         self
     }
 }
@@ -151,6 +170,7 @@ pub struct CheckAndMutate {
     condition: Option<ColumnCondition>,
     time_range: QueryTimes,
     mutations: WriteBatch,
+    pub(crate) durability: Option<Durability>,
 }
 
 #[derive(Clone, Debug)]
@@ -168,6 +188,7 @@ impl CheckAndMutate {
             condition: None,
             time_range: QueryTimes::ALL,
             mutations: WriteBatch::new(),
+            durability: None,
         }
     }
 
@@ -206,6 +227,14 @@ impl CheckAndMutate {
     /// Adds a delete in the same row.
     pub fn delete(mut self, delete: Delete) -> Self {
         self.mutations.delete(delete);
+        self
+    }
+
+    /// Acknowledges the write at this level. Default: [`StoreOptions::durability`].
+    ///
+    /// [`StoreOptions::durability`]: crate::StoreOptions::durability
+    pub const fn durability(mut self, durability: Durability) -> Self {
+        self.durability = Some(durability);
         self
     }
 }
