@@ -58,8 +58,7 @@ fn run(command: &mut Command) -> Result<String, String> {
 /// Compares an export with the cells of HBase, as pyarrow and `DuckDB` read it.
 fn check(exports: &Exports, format: &str, out: &str, expected: &str, columns: &[&str]) {
     let Some(python) = python() else { return };
-    let script =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/export_parquet/compare.py");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/export_parquet/compare.py");
     let cells = exports.out(&format!("{out}.ndjson"));
     fs::write(&cells, expected).expect("disk takes it");
     let mut command = Command::new(python);

@@ -43,7 +43,7 @@ const NEEDS: [(&str, usize, &str); 4] = [
     (
         "parquet",
         5,
-        "needs a build with --features parquet, and Python; tests/export_parquet/main.rs has it",
+        "needs a build with --features parquet, and Python; crates/cli/tests/export_parquet/main.rs has it",
     ),
     ("minutes", 3, "takes minutes in a debug build"),
 ];
