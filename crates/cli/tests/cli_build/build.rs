@@ -240,3 +240,27 @@ fn ctrl_c_leaves_no_temporary_output() {
         assert_eq!(entries(&directory), 0, "{more:?}");
     }
 }
+
+/// Cells are read before the end of a pipe.
+#[test]
+fn stdin_is_read_incrementally() {
+    let directory = directory();
+    let output = path(&directory, "out");
+    let args =
+        ["build", "--from", "csv", "-", "--output", &output, "--row", "k", "--timestamp", "5"];
+    let mut child = command(&args)
+        .stdout(Stdio::null())
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    let mut stdin = child.stdin.take().expect("piped");
+    for piece in ["k,f", ":v\nr1,\"a", "\"\"\n", "b\"\nr2", ",c"] {
+        stdin.write_all(piece.as_bytes()).expect("it reads");
+        stdin.flush().expect("it reads");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    drop(stdin);
+    assert!(child.wait().expect("it ends").success());
+    let cells = stdout(&["cat", "--format", "csv", &output]);
+    assert!(cells.contains("\nr1,f,v,5,Put,\"a\"\"\\x0Ab\",0\nr2,f,v,5,Put,c,0\n"), "{cells}");
+}

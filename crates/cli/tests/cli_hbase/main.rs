@@ -1,9 +1,9 @@
-//! HBase's directories on the command line: roots, tables, snapshots, logs, and exports of them.
+//! HBase's directories on the command line: roots, tables, snapshots, logs, and exports of them. The transcripts have what
+//! the verbs print.
 
 mod changed_roots;
 #[path = "../support/command_line.rs"]
 mod command_line;
-mod describe;
 mod directories;
 mod directory_cases;
 mod export;
@@ -15,12 +15,9 @@ mod exports;
 mod filelist;
 mod filelist_judge;
 mod lost_logs;
-mod messages;
 mod old_releases;
 mod root_judge;
 mod several;
-mod snapshot;
 mod snapshot_cells;
 mod snapshot_judge;
-mod unflushed;
 mod wal;

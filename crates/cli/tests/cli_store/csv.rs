@@ -4,12 +4,9 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Stdio};
 
-use support::cells::put_line;
 use tempfile::TempDir;
 
-use crate::command_line::{
-    command, directory, failure, interrupt, json, path, shows, stdout, tells, text,
-};
+use crate::command_line::{command, directory, failure, interrupt, path, stdout, text};
 
 /// Creates an empty store with the family `f`, and an input file.
 fn with_store(csv: &str) -> (TempDir, String, String) {
@@ -31,66 +28,6 @@ fn start_put(store: &str, options: &[&str]) -> Child {
 fn cells(store: &str) -> Vec<String> {
     let lines = stdout(&["store", "scan", store, "f", "--format", "csv"]);
     lines.lines().skip(1).map(|line| line.rsplit_once(',').expect("seq").0.to_owned()).collect()
-}
-
-#[test]
-fn columns_without_a_family_get_the_family_of_put() {
-    let (_directory, store, input) =
-        with_store("id,name,f:age,at\n2,Bob,7,2023-11-15\n1,Ann,41,17\n");
-    let put = ["store", "put", &store, "f", "--from", "csv", &input, "--row", "id"];
-    let put = [&put[..], &["--type", "f:age=int16", "--timestamp", "at", "--ack", "--batch", "1"]]
-        .concat();
-    // Batches end between records, so both cells of a record are acknowledged together.
-    assert_eq!(stdout(&put), "ACK 2\nACK 4\n");
-    assert_eq!(
-        cells(&store),
-        [
-            "1,f,age,17,Put,\\x00)",
-            "1,f,name,17,Put,Ann",
-            "2,f,age,1700006400000,Put,\\x00\\x07",
-            "2,f,name,1700006400000,Put,Bob",
-        ]
-    );
-}
-
-#[test]
-fn a_column_of_another_family_is_refused_before_anything_is_written() {
-    let (directory, store, input) = with_store("id,g:name\n1,Ann\n");
-    let put = ["store", "put", &store, "f", "--from", "csv", &input];
-    tells(2, &[&put[..], &["--row", "id"]].concat())
-        .has("in.csv: a column has the family g, expected f");
-    fs::write(path(&directory, "in.csv"), "row,family,ts\nr1,f,1\nr2,g,1\n").expect("writable");
-    tells(3, &put).has("in.csv: line 3: cell of family g, expected f");
-}
-
-#[test]
-fn a_failed_put_prints_where_to_resume() {
-    let csv = "id,n\nr1,1\nr2,2\nr3,x\nr4,4\nr5,5\n";
-    let (directory, store, input) = with_store(csv);
-    let typed = ["--row", "id", "--type", "f:n=int16"];
-    let put = ["store", "put", &store, "f", "--from", "csv", &input, "--timestamp", "5"];
-    let put = [&put[..], &typed].concat();
-    let (status, said) = failure(&put);
-    assert_eq!(status, 3);
-    let said = said.replace(&input, "in.csv");
-    let go_on = "hfile: 2 cells stored from the records before line 4; resume with --from-line 4\n";
-    assert!(said.starts_with(go_on), "{said}");
-    assert!(
-        said.contains("hfile: in.csv: line 4: column \"n\": \"x\" is not of type int16"),
-        "{said}"
-    );
-    assert_eq!(cells(&store).len(), 2, "the sound lines before it are written");
-
-    fs::write(path(&directory, "in.csv"), csv.replace('x', "3")).expect("writable");
-    // Only the records from that line on are written.
-    assert_eq!(stdout(&[&put[..], &["--from-line", "4", "--ack"]].concat()), "ACK 3\n");
-    let rows: Vec<String> = cells(&store).iter().map(|cell| cell[..2].to_owned()).collect();
-    assert_eq!(rows, ["r1", "r2", "r3", "r4", "r5"]);
-
-    let (_directory, store, input) = with_store(csv);
-    let put = ["store", "put", &store, "f", "--from", "csv", &input, "--bad-lines", "skip"];
-    tells(0, &[&put[..], &typed].concat()).has("skipped 1 line");
-    assert_eq!(cells(&store).len(), 4);
 }
 
 /// Wherever the bad record is: also behind records of several lines, empty lines and records without cells.
@@ -126,25 +63,6 @@ fn a_put_that_resumes_as_advised_stores_every_record() {
             assert_eq!(stored, 12 - null, "bad record {bad}, {what:?}, from line {advised}");
         }
     }
-}
-
-#[test]
-fn lines_before_from_line_are_skipped_even_if_invalid() {
-    let (directory, store, input) = with_store("id,n\n,1\nr2,\"2\nr3,3\nr4,4\n");
-    let put = ["store", "put", &store, "f", "--from", "csv", &input, "--row", "id"];
-    let put = [&put[..], &["--timestamp", "5", "--from-line"]].concat();
-    shows(0, &[&put[..], &["4", "--dry-run"]].concat()).has("2 cells from 2 records");
-    assert_eq!(stdout(&[&put[..], &["4", "--ack"]].concat()), "ACK 2\n");
-    assert_eq!(cells(&store), ["r3,f,n,5,Put,3", "r4,f,n,5,Put,4"]);
-    for dry in [&[][..], &["--dry-run"]] {
-        tells(2, &[&put[..], &["4000"], dry].concat()).has("--from-line 4000: no record");
-    }
-    let cell = put_line("c", "", 1, "");
-    let input = path(&directory, "in.ndjson");
-    fs::write(&input, format!("nonsense\n{cell}nonsense\n")).expect("disk takes it");
-    let put = ["store", "put", &store, "f", "--from", "cells", &input, "--from-line", "2"];
-    let (_, said) = failure(&put);
-    assert!(said.starts_with("hfile: 1 cell stored from the records before line 3;"), "{said}");
 }
 
 #[test]
@@ -194,20 +112,6 @@ fn ctrl_c_while_skipping_prints_the_given_line() {
     let go_on = "hfile: 0 cells stored from the records before line 9; resume with --from-line 9\n";
     assert_eq!(said, go_on);
     drop(stdin);
-}
-
-#[test]
-fn a_dry_run_of_put_opens_no_store() {
-    let (directory, store, input) = with_store("id,n\nr1,1\n,2\n");
-    fs::remove_dir_all(&store).expect("ours");
-    let put = ["store", "put", &store, "f", "--from", "csv", &input, "--row", "id", "--dry-run"];
-    shows(1, &put).has_all(&[
-        "1 cell from 1 record; nothing was written",
-        "  line 3: column \"id\": the row is empty",
-    ]);
-    fs::write(path(&directory, "in.csv"), "id,n\nr1,1\n").expect("writable");
-    assert_eq!(json(&[&put[..], &["--json"]].concat())["problems"], 0);
-    assert!(!fs::exists(&store).expect("readable"));
 }
 
 /// Ctrl-C comes while the process waits for input.

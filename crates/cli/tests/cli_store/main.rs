@@ -1,14 +1,11 @@
-//! `hfile store`, and the stores that it leaves.
+//! `hfile store`, and the stores that it leaves. The transcripts have what its verbs print.
 
-mod between_processes;
 #[path = "../support/command_line.rs"]
 mod command_line;
 mod csv;
 mod damage;
-mod families;
+mod failed_export;
 mod filter_attack;
-mod increment_and_export;
-mod put_and_scan;
 mod read_only;
 #[path = "../support/store_command.rs"]
 mod store_command;

@@ -1,4 +1,4 @@
-//! The examples of `README.md`, `CONTRIBUTING.md` and the book run, and print what the pages say.
+//! The examples of `README.md`, `CONTRIBUTING.md` and the book run, and print what the pages say; so do the transcripts.
 //!
 //! | block | what is tested |
 //! |---|---|

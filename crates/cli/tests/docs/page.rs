@@ -53,7 +53,15 @@ impl Block {
     }
 }
 
+/// The folder of the pages that have no readers: what each verb prints, word for word.
+const TRANSCRIPTS: &str = "crates/cli/tests/transcripts";
+
 impl Page {
+    /// Whether the page is a transcript, whose JSON is compared as text and not by its fields.
+    pub(crate) fn is_transcript(&self) -> bool {
+        self.name.starts_with(TRANSCRIPTS)
+    }
+
     pub(crate) fn blocks<'p>(&'p self, language: &'p str) -> impl Iterator<Item = &'p Block> {
         self.parts.iter().filter_map(move |part| match part {
             Part::Block(block) if block.language == language => Some(block),
@@ -116,11 +124,11 @@ pub(crate) fn workspace() -> PathBuf {
     package.parent().and_then(Path::parent).expect("the package is in the workspace").to_owned()
 }
 
-/// Returns the pages whose examples are tested: the book, `README.md` and `CONTRIBUTING.md`.
+/// Returns the pages whose examples are tested: the book, `README.md`, `CONTRIBUTING.md` and the transcripts.
 pub(crate) fn pages() -> Vec<Page> {
     let root = workspace();
     let mut paths = vec![root.join("README.md"), root.join("CONTRIBUTING.md")];
-    let mut folders = vec![root.join("docs/src")];
+    let mut folders = vec![root.join("docs/src"), root.join(TRANSCRIPTS)];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).expect("the folder exists") {
             let path = entry.expect("the folder can be read").path();

@@ -3,8 +3,6 @@
 use std::path::Path;
 use std::process::Output;
 
-use serde_json::Value;
-
 use crate::command_line::{Printed, hfile_in, text};
 
 /// Runs `hfile store` in a directory.
@@ -36,12 +34,4 @@ pub(crate) fn tells(status: i32, directory: &Path, args: &[&str]) -> Printed {
 /// Runs `hfile store`, which must succeed, and returns its stdout.
 pub(crate) fn store(directory: &Path, args: &[&str]) -> String {
     run(0, directory, args).0
-}
-
-/// Runs `hfile store` with `--json`, and returns the one object that it prints.
-pub(crate) fn json(directory: &Path, args: &[&str]) -> Value {
-    let text = store(directory, &[args, &["--json"]].concat());
-    let value: Value = serde_json::from_str(&text).expect("one object");
-    assert_eq!(value["schema"], 1, "{text}");
-    value
 }
