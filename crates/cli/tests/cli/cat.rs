@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::command_line::{data, directory, field, json, manifest, path, run, stdout, tells};
+use crate::command_line::{data, directory, field, json, manifest, path, run, stdout};
 
 /// The lines of a cells file, row by row.
 fn rows(cells: &str) -> Vec<Vec<&str>> {
@@ -60,16 +60,6 @@ fn start_is_the_greatest_row_and_stop_a_smaller_one() {
     assert_eq!(cat(&["--start", "a"]), "", "before the first row");
     assert_eq!(cat(&["--stop", "zzz"]), "", "behind the last row");
     assert_eq!(stdout(&["cat", "--reverse", "s02-empty.hfile"]), "");
-}
-
-#[test]
-fn a_range_without_rows_is_wrong_usage() {
-    let cat = ["cat", "s01-default.hfile"];
-    for range in
-        [&["--start", "b", "--stop", "a"][..], &["--start", "a", "--stop", "b", "--reverse"]]
-    {
-        tells(2, &[&cat[..], range].concat()).has("--start");
-    }
 }
 
 /// A damaged block ends the scan with status 1, after the rows on its far side.

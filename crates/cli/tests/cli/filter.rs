@@ -97,49 +97,6 @@ fn foreign_filters_are_made_extended_queried_and_described() {
 }
 
 #[test]
-fn invalid_foreign_filters_are_refused() {
-    let directory = directory();
-    let bytes = path(&directory, "bytes");
-    fs::write(&bytes, [3; 10]).expect("the directory is ours");
-    for format in FORMATS.into_iter().filter(|format| *format != "simple-bloom") {
-        tells(3, &["filter", "foreign", "info", "--format", format, &bytes])
-            .has(&format!("not a {format} filter"));
-    }
-    fs::write(&bytes, "row1\nx\n").expect("the directory is ours");
-    let make = ["filter", "foreign", "make", "--input", &bytes, "--output", "-"];
-    for (args, status, words) in [
-        (&["--format", "guava", "--bits", "9", "--hash-count", "1"][..], 2, "has no --bits"),
-        (&["--format", "go-cuckoo", "--error-rate", "0.1"], 2, "has no --error-rate"),
-        (
-            &["--format", "hadoop-bloom", "--bits", "0", "--hash-count", "1"],
-            2,
-            "1 to 2^31 - 1 bits",
-        ),
-        (&["--format", "guava", "--hex"], 3, "line 1 is not hex"),
-        (&["--format", "guava", "--error-rate", "2"], 2, "error rate"),
-    ] {
-        tells(status, &[&make[..], args].concat()).has(words);
-    }
-    let copies = path(&directory, "copies");
-    fs::write(&copies, "row1\n".repeat(9)).expect("the directory is ours");
-    tells(
-        3,
-        &[
-            "filter",
-            "foreign",
-            "make",
-            "--format",
-            "go-cuckoo",
-            "--input",
-            &copies,
-            "--output",
-            "-",
-        ],
-    )
-    .has("key 9: raise --expected");
-}
-
-#[test]
 fn sizes_are_shown_at_every_width() {
     let args = ["filter", "size", "--keys", "1000000", "--json"];
     let without = json(&args);
@@ -190,29 +147,6 @@ fn the_filter_of_a_file_has_its_predicted_error_rate() {
         ": ribbon, 594 keys, 0 false negatives\n",
         " measured over 1,000 absent rows; ",
     ]);
-}
-
-#[test]
-fn a_file_without_a_filter_over_rows_cannot_be_measured() {
-    let directory = directory();
-    let (cells, plain) = (path(&directory, "cells"), path(&directory, "plain.hfile"));
-    let cell = r#"{"row":"61","family":"66","qualifier":"71","ts":1,"type":"Put","value":""}"#;
-    fs::write(&cells, cell).expect("the directory is ours");
-    let bloom = ["--bloom-type", "NONE"];
-    stdout(&[&["build", "--from", "cells", &cells, "--output", &plain], &bloom[..]].concat());
-    for (args, expected) in [
-        (&[plain.as_str()][..], "has neither a row filter nor an HBase Bloom filter of type ROW"),
-        (&[&plain, "--kind", "ribbon"], "cannot be used with"),
-        (&[], "--kind <KIND>"),
-    ] {
-        tells(2, &[&["filter", "measure"][..], args].concat()).has(expected);
-    }
-    tells(0, &["filter", "measure", directory.path().to_str().expect("text")]).has(
-        "hfile: 1 file not measured, without a row filter and a Bloom filter of type ROW or ROWCOL",
-    );
-    let other = path(&directory, "guava.filter");
-    fs::write(&other, original("guava-mitz64.bloom")).expect("the directory is ours");
-    tells(1, &["filter", "measure", &other]).has("by hfile filter foreign info");
 }
 
 /// A get that names a column asks a filter over columns twice: for the column and for deletes of the family.
@@ -266,37 +200,4 @@ fn a_filter_in_a_file_of_its_own_is_made_and_queried() {
     let go = ["filter", "foreign", "make", "--format", "go-cuckoo", "--error-rate", "0.1"];
     tells(2, &[&go[..], &["--input", &keys, "--output", "-"]].concat())
         .has("a go-cuckoo filter has no --error-rate: its fingerprints of 8 bits give about 3 %");
-}
-
-/// Earlier versions also wrote filters with counters to files. Such a file is sound.
-#[test]
-fn filters_that_files_no_longer_have_are_named_and_refused() {
-    let directory = directory();
-    for kind in ["counting-bloom", "d-left"] {
-        let file = data().join(format!("../older/filter-{kind}.hfile"));
-        let file = file.to_str().expect("UTF-8");
-        let why = format!("files have no {kind} filters; the kinds are classic-bloom, ");
-        shows(0, &["verify", file]).has_all(&[": sound, ", &why]);
-        let report = json(&["verify", "--json", file]);
-        assert!(field(&report, "unused_filter").starts_with(&why), "{report}");
-        shows(0, &["info", file]).has(&format!("row filter    not used: {why}"));
-        let report = json(&["info", "--json", file]);
-        assert!(field(&report, "unused_filter").starts_with(&why), "{report}");
-        assert!(report["filter"].is_null() && report["problems"].is_null(), "{report}");
-        assert_eq!(stdout(&["cat", file]).lines().count(), 800);
-
-        let out = path(&directory, &format!("{kind}.hfile"));
-        let to_out = ["--output", &out];
-        tells(2, &[&["filter", "rebuild", file, "--kind", kind], &to_out[..]].concat())
-            .has("split-block");
-        tells(2, &[&["build", "--from", "cells", "-", "--filter", kind], &to_out[..]].concat())
-            .has("split-block");
-        stdout(&[&["filter", "rebuild", file, "--kind", "ribbon"], &to_out[..]].concat());
-        let report = json(&["verify", "--json", &out]);
-        assert!(report["unused_filter"].is_null(), "{report}");
-        let salvaged = path(&directory, &format!("{kind}-salvaged.hfile"));
-        shows(0, &["salvage", file, "--output", &salvaged])
-            .has("the row filter is not used, so the new file has none");
-        assert_eq!(stdout(&["cat", &salvaged]).lines().count(), 800);
-    }
 }

@@ -97,42 +97,6 @@ fn info_has_family_keys_and_filters() {
     }
 }
 
-#[test]
-fn info_shows_dates_and_with_all_the_whole_metadata() {
-    let info = json(&["info", "--json", "s15-extra-file-info.hfile"]);
-    assert_eq!(info["create_date"], "2023-11-14T22:13:20.000Z");
-    assert_eq!(
-        info["time_range_dates"],
-        json!(["2023-11-14T22:14:24.965Z", "2023-11-14T22:29:36.948Z"])
-    );
-    assert_eq!(info["earliest_put_date"], "2023-11-14T22:14:24.965Z");
-    let screen = stdout(&["info", "s15-extra-file-info.hfile"]);
-    for line in [
-        "family        f\n",
-        "mid-key       row00000000/f:q0/1700000299674/Put\n",
-        "earliest put  1700000064965 (2023-11-14T22:14:24.965Z)\n",
-        "delete Bloom  none\n",
-        ", at 1700000000000 (2023-11-14T22:13:20.000Z)\n",
-    ] {
-        assert!(screen.contains(line), "{line} in\n{screen}");
-    }
-    assert!(!screen.contains("\ntrailer\n"), "{screen}");
-    let all = shows(0, &["info", "--all", "s15-extra-file-info.hfile"]).begins_with(&screen);
-    for line in [
-        "\ntrailer\n  major_version                 3\n",
-        "\nfile info\n  BLOOM_FILTER_TYPE             ROW\n",
-        "  my.key                        \\x00\\xFF\\x10 (hex:00ff10)\n",
-        "  hfile.LASTKEY                 row00000021/f:q1/1700000246997/Put\n",
-        "  MAJOR_COMPACTION_KEY          false\n",
-    ] {
-        assert!(all.contains(line), "{line} in\n{all}");
-    }
-    shows(0, &["info", "p02-diff-snappy-row.hfile"])
-        .has("\ndelete Bloom  ROW, 5 × jenkins, 7 keys in 1 chunk (8 B)");
-    shows(0, &["info", "s10-tags-compressed-diff.hfile"])
-        .has("\ncells have    sequence ids, compressed tags\n");
-}
-
 /// HBase 2.6 records the longest cell.
 #[test]
 fn info_shows_the_biggest_cell_if_the_file_has_it() {

@@ -1,6 +1,5 @@
 //! The verbs of `hfile` that read and rewrite files, and what all verbs share.
 
-mod advice;
 mod bench;
 mod bench_report;
 mod cat;
@@ -13,9 +12,7 @@ mod hbase_printer;
 mod help;
 mod info;
 mod long_lines;
-mod many_files;
 mod names;
-mod old_releases;
 mod progress;
 mod reading;
 mod recompress;

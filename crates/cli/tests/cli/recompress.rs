@@ -133,24 +133,6 @@ fn settings_without_an_option_stay() {
     }
 }
 
-#[test]
-fn blocks_have_the_requested_size() {
-    let directory = directory();
-    let output = path(&directory, "new.hfile");
-    let args = ["recompress", "s01-default.hfile", "--output", &output, "--block-size", "1KiB"];
-    stdout(&args);
-    assert!(json(&["info", "--json", &output])["index_root_entries"].as_u64() > Some(40));
-    let one = ["recompress", "s01-default.hfile", "--data-block-encoding", "DIFF", "--compression"];
-    let table = stdout(&[&one[..], &["NONE"]].concat());
-    assert_eq!(table.lines().count(), 3, "a file, a heading, and one way to write it: {table}");
-    assert!(
-        table.starts_with("s01-default.hfile: 1,200 cells of 50.5 KiB, 66.8 KiB as NONE, NONE\n")
-    );
-    let now = stdout(&["recompress", "s01-default.hfile"]);
-    let now: Vec<_> = now.lines().filter(|line| line.ends_with("  now")).collect();
-    assert!(now.len() == 1 && now[0].starts_with("NONE          NONE"), "{now:?}");
-}
-
 /// HBase 2.6 notes the biggest cell, which older releases do not.
 #[test]
 fn a_file_of_hbase_2_6_keeps_its_biggest_cell() {
@@ -167,35 +149,6 @@ fn a_file_of_hbase_2_6_keeps_its_biggest_cell() {
         assert!(biggest(file).0.is_u64());
         assert_eq!(biggest(&output), biggest(file), "{change}");
     }
-}
-
-#[test]
-fn a_failed_recompress_explains_itself_and_leaves_nothing() {
-    let directory = directory();
-    let (output, damaged) = (path(&directory, "new.hfile"), path(&directory, "damaged.hfile"));
-    let mut bytes = fs::read(data().join("s01-default.hfile")).expect("committed");
-    bytes[1000] ^= 1;
-    fs::write(&damaged, bytes).expect("the directory is ours");
-    let file = "s01-default.hfile";
-    for (args, status, message) in [
-        (&[file, "--compression", "LZ5"][..], 2, "[possible values: NONE, GZ, SNAPPY, LZ4, ZSTD]"),
-        (&[file, "--data-block-encoding", "X"], 2, "invalid value 'X' for '--data-block-encoding"),
-        (&[file, file, "--output", &output], 2, "--output takes a single file"),
-        (&[file, "--force"], 2, "--output"),
-        (&[file, "--block-size", "0"], 2, "block size"),
-        (&["nowhere.hfile"], 3, "nowhere.hfile"),
-        (&[file, "--output", &damaged], 3, "already exists"),
-        (&[&damaged, "--output", &output], 1, "DATA block at 0x0"),
-        (&[&damaged], 1, "DATA block at 0x0"),
-    ] {
-        let args = [&["recompress"], args].concat();
-        tells(status, &args).has(message);
-        assert_eq!(entries(&directory), 1, "{args:?}");
-    }
-    let (status, said) =
-        failure(&["recompress", file, "--compression", "LZO", "--output", &output]);
-    assert!(status != 0 && said.contains("LZO"), "{status}: {said}");
-    assert_eq!(entries(&directory), 1);
 }
 
 /// Writes a file with the filter of other rows: its cells are readable, and the filter is copied.

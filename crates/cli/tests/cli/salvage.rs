@@ -9,7 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::command_line::{
-    directory, entries, failure, field, hfile, json, json_with, path, run, stdout, tells, text,
+    directory, entries, failure, field, hfile, json, json_with, path, run, stdout, text,
 };
 
 /// Writes a file of 20,000 rows `row00000` …, with the given options.
@@ -117,46 +117,6 @@ fn verify_names_the_rows_of_damaged_blocks_and_salvage_saves_all_others() {
     }
 }
 
-#[test]
-fn the_text_report_names_rows() {
-    let (directory, file) = sound(&[]);
-    let blocks = data_blocks(&file);
-    flip(&file, blocks[2] + 60);
-    let said = text(&hfile(&["verify", &file]).stdout);
-    let line = said.lines().find(|line| line.contains("may be missing")).expect("the rows");
-    assert!(line.starts_with("    rows from row00") && line.contains(" to row00"), "{said}");
-    let output = path(&directory, "saved.hfile");
-    let salvaged = text(&hfile(&["salvage", &file, "--output", &output]).stdout);
-    assert!(salvaged.contains(" of the 20,000 cells of "), "{salvaged}");
-    assert!(salvaged.lines().any(|told| told == line), "{salvaged}");
-    let (_, said) = failure(&["cat", &file]);
-    assert!(said.contains("hfile salvage FILE --output NEW"), "{said}");
-    assert!(!said.contains("can be trusted"), "{said}");
-}
-
-#[test]
-fn a_sound_file_is_salvaged_whole_with_its_filter() {
-    let (directory, file) = sound(&["--filter", "blocked-bloom", "--bloom-type", "ROW"]);
-    let output = path(&directory, "saved.hfile");
-    let report = json(&["salvage", "--json", &file, "--output", &output]);
-    assert_eq!((&report["cells"], &report["lost"]), (&20_000.into(), &Value::Array(Vec::new())));
-    assert!(stdout(&["diff", &file, &output]).contains("20,000"));
-    stdout(&["verify", &output]);
-    let filter = json(&["info", "--json", &output])["filter"].clone();
-    assert_eq!((&filter["kind"], &filter["keys"]), (&"blocked-bloom".into(), &20_000.into()));
-
-    // A damaged filter is not needed.
-    for at in blocks_of(&file, &["META", "BLOOM_CHUNK"]) {
-        flip(&file, at + 60);
-    }
-    let report = json_with(1, &["salvage", "--json", &file, "--output", &output, "--force"]);
-    assert_eq!(report["cells"], 20_000, "{report}");
-    stdout(&["verify", &output]);
-    for lost in report["lost"].as_array().expect("a list") {
-        assert!(lost.get("first_row").is_none(), "no rows are lost with a filter: {lost}");
-    }
-}
-
 /// Damage to a META block loses no rows, even if its header is unreadable.
 #[test]
 fn no_rows_are_reported_lost_if_all_cells_are_saved() {
@@ -183,43 +143,6 @@ fn no_rows_are_reported_lost_if_all_cells_are_saved() {
     };
     assert_eq!(named("DATA"), Some(true), "{report}");
     assert_ne!(named("META"), Some(true), "{report}");
-}
-
-#[test]
-fn a_salvage_to_stdout_reports_on_stderr() {
-    let (directory, file) = sound(&[]);
-    flip(&file, data_blocks(&file)[2] + 60);
-    let salvage = hfile(&["salvage", &file, "--output", "-"]);
-    assert_eq!(salvage.status.code(), Some(1));
-    let said = text(&salvage.stderr);
-    assert!(said.contains("  lost: ") && said.contains("may be missing or incomplete"), "{said}");
-    assert!(said.contains("was not checked; check it with hfile verify"), "{said}");
-    let saved = path(&directory, "saved.hfile");
-    fs::write(&saved, &salvage.stdout).expect("disk takes it");
-    stdout(&["verify", &saved]);
-    let salvage = hfile(&["salvage", "--json", &file, "--output", "-"]);
-    let report: Value = serde_json::from_slice(&salvage.stderr).expect("an object on stderr");
-    assert_eq!(report["lost"].as_array().map(Vec::len), Some(1), "{report}");
-}
-
-#[test]
-fn a_file_without_a_sound_trailer_is_refused_by_name() {
-    let (directory, file) = sound(&[]);
-    let output = path(&directory, "saved.hfile");
-    let bytes = fs::read(&file).expect("there");
-    for damaged in [&bytes[..bytes.len() - 100], &bytes[..bytes.len() / 2]] {
-        fs::write(&file, damaged).expect("writable");
-        tells(1, &["salvage", &file, "--output", &output])
-            .has("salvage needs a sound trailer, file info and index root");
-        assert_eq!(entries(&directory), 1);
-    }
-    fs::write(&file, b"").expect("writable");
-    tells(1, &["salvage", &file, "--output", &output]).has_all(&["is empty", "next: restore"]);
-    fs::write(&file, &bytes).expect("writable");
-    tells(2, &["salvage", &file, "--output", &file, "--force"]).has("the damaged file itself");
-    assert_eq!(fs::read(&file).expect("there"), bytes);
-    let (status, _) = failure(&["salvage", "nowhere.hfile", "--output", &output]);
-    assert_eq!(status, 3);
 }
 
 /// More files than threads; reports come in the given order, regardless of which file is done first.

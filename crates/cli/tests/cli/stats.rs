@@ -1,16 +1,12 @@
 //! `hfile stats` beside an independent count of the cells that HBase wrote.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::fs;
 
 use serde_json::{Value, json};
 use sstable::{Cell, escape};
 use support::fixtures::Fixture;
 
-use crate::command_line::{
-    data, directory, failure, field, hfile, json, manifest, path, run, shows, stdout, text,
-};
+use crate::command_line::{field, json, manifest};
 
 /// The bytes of a cell as HBase serializes it.
 fn serialized_len(cell: &Cell) -> u64 {
@@ -213,93 +209,4 @@ fn the_parts_of_a_file_add_up_to_its_size() {
             assert_eq!(part["uncompressed_bytes"], uncompressed, "{name}: {expected}");
         }
     }
-}
-
-#[test]
-fn several_files_have_one_report_or_one_each() {
-    let files = ["p01-prefix-lz4-row.hfile", "s02-empty.hfile", "s09-large-values.hfile"];
-    let each = stdout(&[&["stats", "--each", "--json"], &files[..]].concat());
-    let each: Vec<Value> =
-        each.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    let alone: Vec<Value> = files.iter().map(|file| json(&["stats", "--json", file])).collect();
-    assert_eq!(each, alone);
-    let all = json(&[&["stats", "--json"], &files[..]].concat());
-    assert_eq!(all["files"], json!(files));
-    let sum = |of: &dyn Fn(&Value) -> u64| alone.iter().map(of).sum::<u64>();
-    for name in ["cells", "rows", "size"] {
-        assert_eq!(all[name], sum(&|stats| stats[name].as_u64().expect("a number")), "{name}");
-    }
-    for name in ["row_key_bytes", "value_bytes", "row_bytes", "columns_per_row"] {
-        for part in ["count", "sum"] {
-            let of = |stats: &Value| stats[name][part].as_u64().expect("a number");
-            assert_eq!(all[name][part], sum(&of), "{name}");
-        }
-    }
-    assert_eq!(all["largest_cell"], alone[2]["largest_cell"]);
-    assert_eq!(all["largest_row_by_cells"], alone[0]["largest_row_by_cells"]);
-    assert_eq!(all["tags"], alone[0]["tags"], "the other files have none");
-    let screen = stdout(&[&["stats"], &files[..]].concat());
-    assert!(screen.starts_with("files             3\n"), "{screen}");
-    assert!(screen.contains(", in s09-large-values.hfile\n"), "{screen}");
-    let screens = stdout(&[&["stats", "--each"], &files[..]].concat());
-    assert_eq!(screens.matches("\n\nfile              ").count(), 2, "{screens}");
-}
-
-#[test]
-fn a_damaged_file_is_counted_up_to_the_damage() {
-    let directory = directory();
-    let sound = "p04-none-none-none.hfile";
-    let layout = json(&["layout", "--keys", "--json", sound]);
-    let blocks = layout["blocks"].as_array().expect("blocks");
-    let (before, damaged) = (&blocks[..40], &blocks[40]);
-    let cells: u64 = before.iter().map(|block| block["cells"].as_u64().expect("data")).sum();
-    let mut bytes = fs::read(data().join(sound)).expect("committed");
-    let at = damaged["offset"].as_u64().expect("an offset") as usize;
-    bytes[at + 50] ^= 1;
-    let bad = path(&directory, "bad.hfile");
-    fs::write(&bad, &bytes).expect("the directory is ours");
-    let output = hfile(&["stats", "--json", &bad]);
-    assert_eq!(output.status.code(), Some(1));
-    let stats: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!((&stats["complete"], &stats["cells"]), (&json!(false), &json!(cells)));
-    assert_eq!(stats["key_bytes"]["count"], cells);
-    let problem = &stats["problems"][0];
-    assert_eq!(problem["file"], bad);
-    assert!(field(problem, "what").contains(&format!("DATA block at {at:#x}")), "{problem}");
-    let message = text(&output.stderr);
-    assert!(message.starts_with(&format!("hfile: {bad}: DATA block at ")), "{message}");
-    assert!(message.contains("\nnext: list all damage"), "{message}");
-
-    let (out, _) = run(3, &["stats", "s03-one-cell.hfile", &bad, "nowhere.hfile"]);
-    let screen = out;
-    assert!(screen.starts_with("files             2\nINCOMPLETE        "), "{screen}");
-    assert!(screen.contains("nowhere.hfile: "), "{screen}");
-    assert!(screen.contains(&format!("cells             {}\n", cells + 1)), "{screen}");
-    let (code, message) = failure(&["stats", "nowhere.hfile"]);
-    assert_eq!(code, 3);
-    assert!(message.starts_with("hfile: nowhere.hfile: cannot "), "{message}");
-
-    fs::write(&bad, &bytes[..bytes.len() - 100]).expect("the directory is ours");
-    let output = hfile(&["stats", "--json", &bad]);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(output.stdout.is_empty(), "no cell could be read");
-}
-
-#[test]
-fn more_columns_than_the_limit_are_counted_together() {
-    let directory = directory();
-    let (input, output) = (path(&directory, "cells.csv"), path(&directory, "wide.hfile"));
-    let mut csv = "row,family,qualifier,ts,value\n".to_owned();
-    for number in 0..10_005 {
-        writeln!(csv, "r,f,q{number:05},1,v").expect("memory");
-    }
-    fs::write(&input, csv).expect("the directory is ours");
-    stdout(&["build", "--from", "csv", &input, "--output", &output]);
-    let stats = json(&["stats", "--json", &output]);
-    assert_eq!(stats["columns"].as_array().map(Vec::len), Some(10_000));
-    assert_eq!(stats["columns_complete"], false);
-    assert_eq!(stats["other_columns"]["cells"], 5);
-    assert_eq!(stats["columns_per_row"]["max"], 10_005);
-    shows(0, &["stats", &output])
-        .has_all(&["and 9,980 columns (--json lists them)\n", "and 5 cells of other columns; "]);
 }

@@ -5,8 +5,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 use crate::command_line::{
-    command, data, directory, entries, failure, field, golden_cells, interrupt, json, manifest,
-    path, stdout, tells,
+    command, data, directory, entries, field, golden_cells, interrupt, json, manifest, path, stdout,
 };
 
 /// From the same spec and cells as HBase, uncompressed and unencoded.
@@ -60,133 +59,6 @@ fn cat_prints_the_cells_that_build_wrote() {
     let info = json(&["info", "--json", &output]);
     assert_eq!(info["filter"]["kind"], "blocked-bloom");
     assert!(info["filter"]["bits_per_key"].as_f64().expect("a number") > 7.0);
-}
-
-#[test]
-fn rebuild_adds_a_filter_to_a_file_of_hbase_and_removes_it() {
-    let directory = directory();
-    let (with, without) = (path(&directory, "with.hfile"), path(&directory, "without.hfile"));
-    let theirs = "s01-default.hfile";
-    let rebuild = ["filter", "rebuild", theirs, "--output", &with, "--kind", "cuckoo"];
-    let report = json(&[&rebuild[..], &["--bits-per-key", "18", "--json"]].concat());
-    assert_eq!(report["filter"]["kind"], "cuckoo");
-    let info = json(&["info", "--json", &with]);
-    assert_eq!(info["filter"]["kind"], "cuckoo");
-    assert_eq!(info["size"], report["size"]);
-    stdout(&["verify", &with]);
-    let cells = |file: &str| stdout(&["cat", "--format", "cells", file]);
-    assert_eq!(cells(&with), cells(theirs));
-
-    tells(3, &rebuild).has("exists");
-    let (status, _) =
-        failure(&[&rebuild[..], &["--force", "--budget", "1k", "--error-rate", "0.1"]].concat());
-    assert_eq!(status, 2, "one sizing only");
-    stdout(&["filter", "rebuild", &with, "--output", &without, "--kind", "none"]);
-    assert_eq!(
-        fs::read(without).expect("it was written"),
-        fs::read(data().join(theirs)).expect("committed")
-    );
-}
-
-#[test]
-fn csv_round_trips() {
-    let directory = directory();
-    let (csv, output) = (path(&directory, "cells.csv"), path(&directory, "out.hfile"));
-    let cells = stdout(&["cat", "--format", "csv", "s01-default.hfile"]);
-    fs::write(&csv, &cells).expect("disk takes it");
-    stdout(&["build", "--from", "csv", &csv, "--output", &output]);
-    assert_eq!(stdout(&["cat", "--format", "csv", &output]), cells);
-}
-
-#[test]
-fn cells_out_of_order_are_refused_or_sorted() {
-    let directory = directory();
-    let (input, output) = (path(&directory, "cells"), path(&directory, "out.hfile"));
-    let sorted = fs::read_to_string(data().join("s15-extra-file-info.cells.ndjson")).expect("it");
-    let backwards: Vec<&str> = sorted.lines().rev().collect();
-    fs::write(&input, backwards.join("\n")).expect("disk takes it");
-
-    let build = ["build", "--from", "cells", &input, "--output", &output];
-    tells(3, &build).has("--sort");
-    assert_eq!(entries(&directory), 1, "nothing half-made is left");
-
-    stdout(&[&build[..], &["--sort"]].concat());
-    assert_eq!(stdout(&["cat", "--format", "cells", &output]), sorted);
-}
-
-#[test]
-fn cells_of_families_that_hbase_refuses_are_refused_with_their_line() {
-    let directory = directory();
-    let (input, output) = (path(&directory, "cells"), path(&directory, "out"));
-    let store = path(&directory, "store");
-    stdout(&["store", "create", &store, "f"]);
-    let cell = |row: u8, family: &[u8]| {
-        format!(
-            "{{\"row\":\"{row:02x}\",\"family\":\"{}\",\"qualifier\":\"71\",\"ts\":5,\"type\":\"Put\",\"value\":\"76\",\"seq\":0}}\n",
-            support::hex(family)
-        )
-    };
-    let build = ["build", "--from", "cells", &input, "--output", &output];
-    for (family, what) in [
-        (&b""[..], "the family is empty"),
-        (b".f", "\".f\" cannot name a family: it begins with '.'"),
-        (b"../../f", "\"../../f\" cannot name a family: it begins with '.'"),
-        (b"a:b", "\"a:b\" cannot name a family: it has a control character, ':'"),
-        (b"a/b", "\"a/b\" cannot name a family"),
-        (b"a\nb", "\"a\\x0Ab\" cannot name a family"),
-        (b"recovered.edits", "is reserved by HBase"),
-        (&vec![b'f'; 70_000], "it has more than 127 bytes"),
-    ] {
-        // After a valid cell and an empty line, sorted or not.
-        fs::write(&input, format!("{}\n{}", cell(1, family), cell(2, family))).expect("writable");
-        let all = [
-            (&build[..], "line 1"),
-            (&["build", "--from", "cells", &input, "--output", &output, "--sort"], "line 1"),
-            (&["build", "--from", "cells", &input, "--output", &output, "--bulk-load"], "line 1"),
-            (&["store", "put", &store, "f", "--from", "cells", &input], "line 3"),
-        ];
-        for (args, line) in all {
-            if line == "line 3" {
-                let cells = format!("{}\n{}", cell(1, b"f"), cell(2, family));
-                fs::write(&input, cells).expect("writable");
-            }
-            let said = tells(3, args).has_all(&[what, &format!("cells: {line}:")]);
-            assert_eq!(entries(&directory), 2, "{said}: something is left");
-        }
-    }
-    // HBase accepts more names than this tool uses for directories.
-    for family in [&b"my family"[..], b"\xc3\xa9", b"a.b"] {
-        let cells = cell(1, family);
-        fs::write(&input, &cells).expect("writable");
-        stdout(&[&build[..], &["--force"]].concat());
-        assert_eq!(stdout(&["cat", "--format", "cells", &output]), cells);
-        let csv = stdout(&["cat", "--format", "csv", &output]);
-        fs::write(&input, &csv).expect("writable");
-        stdout(&["build", "--from", "csv", &input, "--output", &output, "--force"]);
-        assert_eq!(stdout(&["cat", "--format", "csv", &output]), csv);
-    }
-}
-
-#[test]
-fn nothing_is_overwritten_without_force() {
-    let directory = directory();
-    let output = path(&directory, "precious");
-    fs::write(&output, "precious").expect("disk takes it");
-    let build = ["build", "--from", "cells", "s03-one-cell.cells.ndjson", "--output", &output];
-    tells(3, &build).has_all(&["precious already exists", "--force"]);
-    assert_eq!(fs::read(&output).expect("still there"), b"precious");
-    stdout(&[&build[..], &["--force"]].concat());
-    stdout(&["info", &output]);
-}
-
-#[test]
-fn an_unknown_option_is_refused_by_name() {
-    let directory = directory();
-    let (options, output) = (path(&directory, "spec.json"), path(&directory, "out.hfile"));
-    fs::write(&options, r#"{"blockSize":2048,"blokSize":1,"seed":7}"#).expect("disk takes it");
-    let input = "s03-one-cell.cells.ndjson";
-    tells(2, &["build", "--from", "cells", input, "--output", &output, "--options", &options])
-        .has("unknown field `blokSize`");
 }
 
 /// A pipe can be read only once.

@@ -16,7 +16,7 @@ use support::people::{self, Person};
 use support::{hex, judge, say};
 use tempfile::TempDir;
 
-use crate::command_line::{directory, entries, failure, json, path, shows, stdout, tells};
+use crate::command_line::{directory, entries, json, path, stdout, tells};
 
 const ROWS: u64 = 3000;
 const SPLITS: [&str; 4] = ["row0500", "row1700", "row1701", "row4000"];
@@ -119,73 +119,6 @@ fn sorted_cells_of_many_families_need_no_sort() {
 }
 
 #[test]
-fn a_table_of_one_region_needs_no_splits_and_its_load_command_is_quoted() {
-    let directory = directory();
-    let out = path(&directory, "of a table");
-    fs::create_dir(&out).expect("the directory is ours");
-    let cells = "s15-extra-file-info.cells.ndjson";
-    let settings = ["--compression", "GZ", "--data-block-encoding", "DIFF", "--block-size", "8KiB"];
-    let build = ["build", "--from", "cells", cells, "--output", &out, "--bulk-load"];
-    let said = shows(0, &[&build[..], &settings].concat()).has_all(&[
-        " in 1 file\n",
-        "BLOCKSIZE => '8192'",
-        "COMPRESSION => 'GZ'",
-        "DATA_BLOCK_ENCODING => 'DIFF'",
-        "\nload them with\n",
-    ]);
-    assert!(said.ends_with(&format!("  hbase completebulkload '{out}' TABLE\n")), "{said}");
-    let family = fs::read_dir(&out).expect("it is there").next().expect("a family");
-    assert_eq!(fs::read_dir(family.expect("readable").path()).expect("readable").count(), 1);
-}
-
-#[test]
-fn a_failure_leaves_no_part_of_a_table_behind() {
-    let directory = directory();
-    let input = path(&directory, "cells.csv");
-    let out = path(&directory, "out");
-    let build = ["build", "--from", "csv", &input, "--output", &out, "--splits", "m"];
-    for (cells, options, status, message) in [
-        ("a,f,1\nz,f,1\nb,f,1\n", &[][..], 3, "use --sort"),
-        ("a,f,1\nz,f,1\nb,f,now\n", &[], 3, "line 4"),
-        ("a,f,1\n", &["--splits", "m,b"], 2, "m does not sort before m"),
-        ("a,f,1\n", &["--splits", "z,b"], 2, "z does not sort before b"),
-        ("a,f,1\n", &["--comparator", "META"], 2, "hbase:meta"),
-        // A family is a directory, whose name is untrusted input.
-        ("a,..,1\n", &[], 3, "cannot name a family"),
-        ("a,../../f,1\n", &[], 3, "cannot name a family"),
-        ("a,/tmp/f,1\n", &[], 3, "cannot name a family"),
-        ("a,,1\n", &[], 3, "line 2: column \"family\": the family is empty"),
-    ] {
-        for sort in [&[][..], &["--sort", "--sort-memory", "10"]] {
-            if sort.len() > 1 && message.contains("--sort") {
-                continue;
-            }
-            fs::write(&input, format!("row,family,ts\n{cells}")).expect("the directory is ours");
-            tells(status, &[&build[..], options, sort].concat()).has(message);
-            assert_eq!(entries(&directory), 1, "{cells}: something is left");
-        }
-    }
-    let many: Vec<_> = (0..101).map(|family| format!("a,f{family:03},1\n")).collect();
-    let many = many.concat();
-    fs::write(&input, format!("row,family,ts\n{many}")).expect("the directory is ours");
-    assert!(failure(&build).1.contains("more than 100 families"));
-    assert_eq!(entries(&directory), 1);
-    // Only HFiles by family are replaced.
-    fs::write(&input, "row,family,ts\na,f,1\n").expect("the directory is ours");
-    fs::create_dir(&out).expect("the directory is ours");
-    fs::write(path(&directory, "out/notes.txt"), "mine").expect("the directory is ours");
-    tells(3, &[&build[..], &["--force"]].concat()).has("notes.txt is not a part of one");
-    fs::remove_file(path(&directory, "out/notes.txt")).expect("the directory is ours");
-    for _ in 0..2 {
-        shows(0, &[&build[..], &["--force"]].concat()).has("1 cell in 1 file");
-    }
-    tells(3, &build).has("is not an empty directory");
-    assert_eq!(entries(&directory), 2, "the old files are gone");
-    let to_stdout = ["build", "--from", "csv", &input, "--output", "-", "--splits", "m"];
-    assert_eq!(failure(&to_stdout).0, 2, "no directory goes to stdout");
-}
-
-#[test]
 fn a_running_hbase_loads_the_files_and_returns_every_cell() {
     if !judge::is_enabled("hfile build --splits") {
         return;
@@ -227,19 +160,6 @@ fn a_running_hbase_loads_the_files_and_returns_every_cell() {
     say(&format!(
         "hfile build --splits: {count} of {count} files are bulk loaded by HBase, which answers with every cell"
     ));
-}
-
-#[test]
-fn an_input_without_cells_says_that_there_is_nothing_to_load() {
-    let directory = directory();
-    let (input, out) = (path(&directory, "empty.csv"), path(&directory, "out"));
-    fs::write(&input, "id,f:q\n").expect("the directory is ours");
-    let build = ["build", "--from", "csv", &input, "--row", "id", "--bulk-load", "--output", &out];
-    let told = shows(0, &build).has("the input has no cells: there is nothing to load");
-    assert!(!told.contains("create '") && !told.contains("completebulkload"), "{told}");
-    // HBase's shell refuses a table without a family.
-    let report = json(&[&build[..], &["--json", "--force"]].concat());
-    assert!(report.get("create").is_none() && report["cells"] == 0, "{report}");
 }
 
 /// The recipe of the page on recovery: the put hides no longer, because it is newer than the marker.
