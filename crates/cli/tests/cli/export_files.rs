@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use support::cells::bulk_load_cells;
 use tempfile::TempDir;
 
-use crate::command_line::{directory, field, json as report, path, stdout, tells};
+use crate::command_line::{directory, field, json as report, path, stdout};
 
 /// Puts, delete markers, and cells with tags.
 const FILES: [&str; 3] =
@@ -143,7 +143,7 @@ fn hfiles_have_the_cells_and_no_sequence_ids() {
 }
 
 #[test]
-fn a_second_run_goes_on_unless_a_file_has_changed() {
+fn a_second_run_goes_on() {
     let directory = directory();
     let data = crate::command_line::data();
     let copies = ["a.hfile", "b.hfile"].map(|name| path(&directory, name));
@@ -164,34 +164,6 @@ fn a_second_run_goes_on_unless_a_file_has_changed() {
     let again = export(&directory, "out", &whole);
     assert_eq!((&again["resumed"], &again["regions"]), (&json!(1), &json!(2)));
     assert!(read_all(&files_of(&directory, "out")[1]) == expected);
-
-    let out = path(&directory, "out");
-    let refused = |arguments: &[&str], what: &str| {
-        tells(2, &[&["export", "--output", &out], arguments].concat()).has(what);
-    };
-    refused(&["--to", "csv", one], "the source has changed since: it no longer has ");
-    refused(&["--to", "cells", one, other], "an export with other options");
-    refused(&["--to", "csv", one, one], "is given twice");
-    fs::copy(data.join(FILES[2]), one).expect("the directory is ours");
-    refused(&whole, "a.hfile had ");
-    refused(&["--to", "csv", "--pivot", one], "--pivot and --row-type are for");
-}
-
-#[test]
-fn damage_ends_the_export_and_complete_files_stay() {
-    let directory = directory();
-    let damaged = path(&directory, "damaged.hfile");
-    let mut bytes = fs::read(crate::command_line::data().join(FILES[0])).expect("committed");
-    bytes[100] ^= 1;
-    fs::write(&damaged, bytes).expect("the directory is ours");
-    let out = path(&directory, "out");
-    let arguments = ["export", "--to", "cells", "--output", &out, FILES[1], &damaged];
-    tells(1, &arguments).has_all(&["damaged.hfile", "next: "]);
-    let manifest = manifest(&directory, "out");
-    assert_eq!(manifest["complete"], json!(false));
-    assert_eq!(files_of(&directory, "out").len(), 1);
-    let left = fs::read_dir(&out).expect("readable").flatten().map(|entry| entry.file_name());
-    assert!(left.into_iter().all(|name| !name.to_string_lossy().ends_with("damaged.hfile")));
 }
 
 /// A store with two families; rows have cells in one or both.
@@ -266,103 +238,4 @@ fn a_store_is_exported_with_the_families_of_a_row_together() {
         );
         assert_eq!(manifest(&directory, name)["source"]["families"], json!(["f", "g"]));
     }
-}
-
-#[test]
-fn a_store_that_has_changed_is_not_exported_further() {
-    let directory = directory();
-    let store = store(&directory);
-    let out = path(&directory, "out");
-    let export = ["store", "export", &store, &out, "--to", "csv"];
-    stdout(&export);
-    let text = read_all(&files_of(&directory, "out").concat());
-    assert!(text.starts_with("row,family,qualifier,"), "{text}");
-    assert!(stdout(&export).contains("had been exported before"));
-    stdout(&["store", "put", &store, "row99", "f:a=1"]);
-    tells(2, &export).has("the source has changed since");
-    let new = path(&directory, "new");
-    for (more, what) in [
-        (&["--prefix", "row1"][..], "HFiles get all cells of the store"),
-        (&["--max-file-size", "1MiB"], "HFiles get all cells of the store"),
-        (&["--raw"], "HFiles get all cells of the store"),
-        (&["--to", "cells", "--family", "x"], "has no family x"),
-        (
-            &["--to", "csv", "--table", "t"],
-            "--table names a table in the command that loads HFiles",
-        ),
-        (&["--to", "csv", "--versions", "0"], "at least 1, or all"),
-        (&["--to", "csv", "--max-file-size", "0"], "at least 1 byte"),
-    ] {
-        tells(2, &[&["store", "export", &store, &new][..], more].concat()).has(what);
-        assert!(
-            !Path::new(&new).exists(),
-            "{more:?}: the corrected command must not find anything"
-        );
-    }
-}
-
-/// Builds an HFile of family `f` from rows in hex digits and times.
-fn build(directory: &TempDir, cells: impl Iterator<Item = (String, i64)>) -> String {
-    let (input, file) = (path(directory, "cells.ndjson"), path(directory, "built.hfile"));
-    let cell = |(row, ts): (String, i64)| {
-        let value = json!({
-            "row": row, "family": "66", "qualifier": "71", "ts": ts, "type": "Put", "value": "31",
-        });
-        format!("{value}\n")
-    };
-    fs::write(&input, cells.map(cell).collect::<String>()).expect("the directory is ours");
-    stdout(&["build", "--from", "cells", &input, "--output", &file]);
-    file
-}
-
-#[test]
-fn names_of_many_files_ascend_as_their_rows_do() {
-    let directory = directory();
-    let file = build(&directory, (0..1010).map(|number| (format!("{number:08}"), 1)));
-    export(&directory, "out", &["--to", "cells", "--max-file-size", "1", &file]);
-    let mut files = files_of(&directory, "out").concat();
-    assert_eq!(files.len(), 1010);
-    assert!(files.is_sorted(), "the manifest has the order of the rows");
-    files.sort();
-    let expected = stdout(&["cat", "--format", "cells", &file]);
-    assert!(read_all(&files) == expected);
-
-    // As if an older version had written the first file, whose numbers had three digits.
-    let names = |name: &str| path(&directory, &format!("out/00000-built.hfile-{name}.ndjson"));
-    fs::rename(names("000000"), names("000")).expect("it exists");
-    let manifest_path = directory.path().join("out/manifest.json");
-    let text = fs::read_to_string(&manifest_path).expect("written");
-    fs::write(&manifest_path, text.replace("-000000.ndjson", "-000.ndjson")).expect("ours");
-    let other = path(&directory, "out");
-    let again = ["export", "--output", &other, "--to", "cells", "--max-file-size", "1", &file];
-    assert!(stdout(&again).contains("had been exported before"));
-    assert!(read_all(&files_of(&directory, "out").concat()) == expected);
-}
-
-#[test]
-fn families_that_no_file_has_are_refused() {
-    let directory = directory();
-    let (out, built) =
-        (path(&directory, "out"), build(&directory, [("61".to_owned(), 1)].into_iter()));
-    for (more, what) in [
-        (&["--family", "zz", &built][..], "has no family zz; its family is f"),
-        (&["--columns", "f:q,zz:q", &built], "has no family zz"),
-        (&["--family", "zz", &built, FILES[0]], "no file has family zz; the families of the files"),
-    ] {
-        tells(2, &[&["export", "--to", "csv", "--output", &out], more].concat()).has(what);
-        assert!(!Path::new(&out).exists());
-    }
-    // A family that one of the files has is enough.
-    let found = export(&directory, "out", &["--to", "csv", "--family", "f", &built, FILES[1]]);
-    assert!(found["cells"].as_u64() > Some(0), "{found}");
-}
-
-#[test]
-fn cells_of_the_latest_time_are_exported() {
-    let directory = directory();
-    let cells = [("61".to_owned(), i64::MAX), ("62".to_owned(), 1)];
-    let file = build(&directory, cells.into_iter());
-    assert_eq!(export(&directory, "all", &["--to", "csv", &file])["cells"], json!(2));
-    let from = ["--to", "csv", "--min-ts", "1", &file];
-    assert_eq!(export(&directory, "from", &from)["cells"], json!(1), "the end is excluded");
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use support::cells::bulk_load_cells;
 
-use crate::command_line::{command, hfile, text};
+use crate::command_line::{command, text};
 use crate::exports::{Exports, concatenated, without_sequence_ids};
 
 const CELLS: [&str; 2] = ["--to", "cells"];
@@ -45,29 +45,6 @@ fn exported_cells_are_those_of_hbase() {
             assert_eq!(left, exports.files(&out).len() + 1, "only files and the manifest: {out}");
         }
     }
-}
-
-#[test]
-fn csv_is_what_scan_prints() {
-    let exports = Exports::new();
-    let limits = ["--prefix", "row-01", "--family", "f2"];
-    exports.run(0, "s1", "csv", &[&["--to", "csv"], &limits[..]].concat());
-    let root = exports.root();
-    let root = root.to_str().expect("UTF-8");
-    let scan = ["snapshot", "scan", "--root", root, "s1", "--format", "csv"];
-    let scanned = hfile(&[&scan[..], &limits].concat());
-    let lines = text(&scanned.stdout);
-    let (header, rest) = lines.split_once('\n').expect("a header");
-    let files = exports.files("csv");
-    let mut found = String::new();
-    for file in &files {
-        let contents = fs::read_to_string(file).expect("text");
-        found += contents
-            .strip_prefix(header)
-            .and_then(|rest| rest.strip_prefix('\n'))
-            .expect("a header");
-    }
-    assert!(!found.is_empty() && found == rest);
 }
 
 #[test]
@@ -265,59 +242,6 @@ fn an_export_that_completed_nothing_can_be_replaced() {
 }
 
 #[test]
-fn a_directory_of_something_else_is_refused() {
-    let exports = Exports::new();
-    exports.run(0, "s6", "out", &CELLS);
-    for (snapshot, more, what) in [
-        ("s6", &["--to", "csv"][..], "an export with other options: --to cells;"),
-        ("s6", &["--to", "cells", "--raw"], "an export with other options: no --raw;"),
-        (
-            "s6",
-            &["--to", "cells", "--prefix", "a", "--max-ts", "9", "--max-file-size", "1KiB"],
-            "an export with other options: no --max-file-size, no --prefix, no --max-ts;",
-        ),
-        ("s6", &["--to", "cells", "--now", "5"], "an export with --now"),
-        ("s5", &CELLS, "an export of another source"),
-    ] {
-        exports.tells(2, snapshot, "out", more).has_all(&[what, "give another directory"]);
-    }
-    exports.run(0, "s6", "rows", &["--to", "cells", "--start", "a", "--versions", "1", "--raw"]);
-    exports.tells(2, "s6", "rows", &CELLS).has("other options: --start a, --versions 1, --raw;");
-    fs::write(exports.out("file"), b"mine").expect("disk takes it");
-    for out in ["file", "file/below"] {
-        exports.tells(3, "s6", out, &CELLS).has_all(&["not a directory", "give another --output"]);
-    }
-    fs::write(exports.out("out").join("notes.txt"), b"mine").expect("disk takes it");
-    exports.tells(2, "s6", "out", &CELLS).has("notes.txt: not a file of this export");
-    fs::create_dir(exports.out("full")).expect("disk takes it");
-    fs::write(exports.out("full").join("notes.txt"), b"mine").expect("disk takes it");
-    exports.tells(2, "s6", "full", &CELLS).has("is not empty and has no manifest.json");
-    assert_eq!(fs::read(exports.out("full").join("notes.txt")).expect("it stays"), b"mine");
-}
-
-#[test]
-fn options_that_do_not_fit_are_refused() {
-    let exports = Exports::new();
-    for (more, what) in [
-        (&["--to", "csv", "--pivot"][..], "--pivot and --row-type are for --to parquet"),
-        (&["--to", "hfiles", "--mob-references"], "--mob-references would load references"),
-        (&["--to", "cells", "--type", "f:q=int64"], "--pivot"),
-        (&["--to", "cells", "--start", "b", "--stop", "a"], "--start b is greater than --stop a"),
-        (&["--to", "orc"], "parquet, arrow, csv, cells, hfiles"),
-        (&["--to", "cells", "--family", "zz"], "table ns1:t4 has no family zz; it has"),
-        (&["--to", "hfiles", "--columns", "zz:q"], "has no family zz"),
-        (&["--to", "cells", "--versions", "0"], "at least 1, or all"),
-        (&["--to", "cells", "--max-file-size", "0"], "at least 1 byte"),
-    ] {
-        exports.tells(2, "s6", "out", more).has(what);
-        assert!(!exports.out("out").exists());
-    }
-    if cfg!(not(feature = "parquet")) {
-        exports.tells(2, "s6", "out", &["--to", "parquet"]).has("--features parquet");
-    }
-}
-
-#[test]
 fn cells_that_are_missing_are_in_the_manifest() {
     let exports = Exports::new();
     let family = fs::read_dir(exports.root().join("data/default/t1"))
@@ -353,4 +277,10 @@ fn cells_that_are_missing_are_in_the_manifest() {
             assert!(named, "{one}: {again}");
         }
     }
+}
+
+#[test]
+#[cfg(not(feature = "parquet"))]
+fn parquet_is_refused_without_its_feature() {
+    Exports::new().tells(2, "s6", "out", &["--to", "parquet"]).has("--features parquet");
 }
