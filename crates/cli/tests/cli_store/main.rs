@@ -3,7 +3,6 @@
 #[path = "../support/command_line.rs"]
 mod command_line;
 mod csv;
-mod damage;
 mod failed_export;
 mod filter_attack;
 mod read_only;

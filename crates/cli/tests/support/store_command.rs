@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Output;
 
-use crate::command_line::{Printed, hfile_in, text};
+use crate::command_line::{hfile_in, text};
 
 /// Runs `hfile store` in a directory.
 pub(crate) fn hfile(directory: &Path, args: &[&str]) -> Output {
@@ -17,18 +17,6 @@ pub(crate) fn run(status: i32, directory: &Path, args: &[&str]) -> (String, Stri
     let (out, told) = (text(&output.stdout), text(&output.stderr));
     assert_eq!(output.status.code(), Some(status), "hfile store {args:?}: {out}{told}");
     (out, told)
-}
-
-/// Runs `hfile store`, which must exit with this status, and returns its stdout.
-#[track_caller]
-pub(crate) fn shows(status: i32, directory: &Path, args: &[&str]) -> Printed {
-    Printed::new(args, run(status, directory, args).0)
-}
-
-/// Runs `hfile store`, which must exit with this status, and returns its stderr.
-#[track_caller]
-pub(crate) fn tells(status: i32, directory: &Path, args: &[&str]) -> Printed {
-    Printed::new(args, run(status, directory, args).1)
 }
 
 /// Runs `hfile store`, which must succeed, and returns its stdout.
