@@ -5,7 +5,7 @@
 //!
 //! | number | invariant | established by | asserted by | test |
 //! |--:|---|---|---|---|
-//! | 1 | The log … | `crates/store/src/a.rs: f` | `assert!` in `crates/store/src/b.rs: T::g` | broken: `tests/kills/acknowledged_puts.rs: h` |
+//! | 1 | The log … | `crates/store/src/a.rs: f` | `assert!` in `crates/store/src/b.rs: T::g` | broken: `crates/cli/tests/kills/acknowledged_puts.rs: h` |
 //! ```
 //!
 //! A function is named as `file: function`. Where a cell says `assert!` or `debug_assert!`, the function it names must contain

@@ -2,8 +2,8 @@
 //!
 //! A case is a copy of a root directory that HBase wrote, one change to it, and the outcome: HBase's cells,
 //! perhaps with a warning, or an error. The same cases run through scan, get, export and verify of the command
-//! line (`tests/cli_hbase/directory_cases.rs`), Arrow (`tests/arrow.rs`), Python (`crates/python/tests/test_cases.py`)
-//! and SQL (`crates/datafusion/tests/cases.rs`).
+//! line (`crates/cli/tests/cli_hbase/directory_cases.rs`), Arrow (`crates/arrow/tests/arrow.rs`), Python
+//! (`crates/python/tests/test_cases.py`) and SQL (`crates/datafusion/tests/cases.rs`).
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! The Rust examples of the book, as doctests. `tests/docs/main.rs` checks that each page with Rust is here.
+//! The Rust examples of the book, as doctests. `crates/cli/tests/docs/main.rs` checks that each page with Rust is
+//! here.
 //!
 //! `README.md` is a doctest of `hfile-store` too, with the dependencies that a user has.
 

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 use sstable::{
-    BlockCache, BlockHeader, BlockOffset, BloomType, Caching, Cell, CellRef, CellType,
-    DataBlockEncoding, FileName, FilterOptions, ReadTrace, Reader, ReaderOptions, Result, RowProbe,
-    Scanner, SequenceId, Timestamp, Writer, WriterOptions,
+    BlockCache, BlockHeader, BlockOffset, BloomType, Caching, Cell, CellRef, CellType, Comparator,
+    DataBlockEncoding, FileName, FilterOptions, KeyRef, ReadTrace, Reader, ReaderOptions, Result,
+    RowProbe, Scanner, SequenceId, Timestamp, Writer, WriterOptions,
 };
 
 use crate::fixtures::Fixture;
@@ -28,6 +28,7 @@ pub struct Sound {
     pub rows: Vec<Vec<u8>>,
     /// Its blocks and their offsets.
     pub blocks: Vec<(BlockOffset, BlockHeader)>,
+    order: Comparator,
 }
 
 /// Opens the bytes of a file.
@@ -153,7 +154,8 @@ impl Sound {
         let rows = rows.into_iter().zip(absent).flat_map(<[_; 2]>::from).collect();
         let reader = open(bytes.clone()).expect("a sound file");
         let blocks = reader.blocks().headers().collect::<Result<_>>().expect("sound headers");
-        let sound = Self { name: name.to_owned(), bytes, cells, rows, blocks };
+        let order = reader.trailer().comparator;
+        let sound = Self { name: name.to_owned(), bytes, cells, rows, blocks, order };
         sound.judge(sound.bytes.clone(), "no damage").expect("a sound file");
         sound
     }
@@ -231,8 +233,13 @@ impl Sound {
 
     /// Returns the first cell of a row.
     pub fn first_of(&self, row: &[u8]) -> Option<&Cell> {
-        let at = self.cells.partition_point(|cell| cell.row() < row);
-        self.cells.get(at).filter(|cell| cell.row() == row)
+        self.cells.get(self.before(row)).filter(|cell| cell.row() == row)
+    }
+
+    /// Returns the number of cells before a row, in the order of the file.
+    pub fn before(&self, row: &[u8]) -> usize {
+        let key = KeyRef::before_row(row);
+        self.cells.partition_point(|cell| self.order.compare(&cell.as_ref().key(), &key).is_lt())
     }
 
     /// Returns the range of a block that its checksums cover.

@@ -248,8 +248,7 @@ impl Questions {
         let mut answers = Vec::new();
         for caching in [Caching::Use, Caching::Bypass] {
             for row in &self.rows {
-                let at = self.sound.cells.partition_point(|cell| cell.row() < &row[..]);
-                let (before, after) = self.sound.cells.split_at(at);
+                let (before, after) = self.sound.cells.split_at(self.sound.before(row));
                 let expected = if is_before {
                     before.iter().rev().take(FEW).cloned().collect()
                 } else {

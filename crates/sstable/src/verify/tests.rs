@@ -432,18 +432,6 @@ fn wrong_numbers_in_the_trailer_are_reported() {
 }
 
 #[test]
-fn a_filter_that_denies_a_row_is_reported() {
-    let file = FILES[3];
-    let chunk =
-        headers(file).into_iter().find(|(_, header)| header.block_type == BlockType::BloomChunk);
-    let (at, header) = chunk.unwrap();
-    let bytes = changed(file, at, &header, |block| block[33..].fill(0));
-    let found = check(bytes);
-    assert!(found.problems.iter().all(|damage| damage.what.contains("denied by the Bloom filter")));
-    assert!(found.problems.len() > 10);
-}
-
-#[test]
 fn a_cell_out_of_order_with_correct_checksums_is_reported() {
     let file = FILES[3];
     let (at, header) = headers(file)[0];
