@@ -8,6 +8,7 @@ use sstable::{
 };
 
 use super::decision::{DecidedFile, FileDecision, FileKind};
+use crate::history::FamilyFile;
 use crate::names::other::{SkipReason, file_reason};
 use crate::{
     EntryKind, Error, FileSequence, FileTree, Item, ItemKind, ListedFile, Location, Result,
@@ -109,6 +110,17 @@ impl Candidate {
     /// Returns the file with the last decision.
     pub(super) fn into_decided(self) -> DecidedFile {
         DecidedFile { name: self.name, len: self.len, decision: self.decision }
+    }
+
+    /// Returns what the file says of others: it counts if the list is to have it.
+    pub(super) fn family_file(&self) -> FamilyFile {
+        let origin = self.origin.as_ref();
+        FamilyFile {
+            name: self.name.clone(),
+            inputs: origin.map(|origin| origin.inputs.iter().cloned().collect()),
+            newest: origin.and_then(|origin| origin.newest_sequence).map(SequenceId::new),
+            counts: self.decision.is_taken(),
+        }
     }
 
     /// Returns the origin of the file, if the list is to have it.

@@ -15,7 +15,7 @@ use std::path::Path;
 
 use super::candidate::{Candidate, Origin};
 use super::decision::{FileDecision, FileKind};
-use super::replaced::replaced_files;
+use crate::history::{FamilyFile, ReplacedFiles};
 use crate::table::tracker::{PreviousLists, TrackedFiles};
 use crate::{Error, FileTree, Result};
 
@@ -59,11 +59,12 @@ pub(super) fn missing(
 ) -> Result<Vec<Candidate>> {
     let Some(list) = &previous.newest else { return Ok(Vec::new()) };
     let name = name_of(list);
-    let replaced = replaced_files(files);
+    let family: Vec<FamilyFile> = files.iter().map(Candidate::family_file).collect();
+    let replaced = ReplacedFiles::by_files(&family);
     let there: BTreeSet<&str> = files.iter().map(|file| &*file.name).collect();
     let mut missing = Vec::new();
     for file in list.files.iter().filter(|file| !there.contains(&*file.name)) {
-        let decision = if replaced.contains_key(&file.name) {
+        let decision = if replaced.has(&file.name) {
             FileDecision::LeftOut(format!(
                 "is not there: {name} has it, and a compaction has replaced it since"
             ))

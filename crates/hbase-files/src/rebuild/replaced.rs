@@ -26,10 +26,11 @@
 //! These rules hold for the default engine, which writes one file for each compaction. Other engines, such as
 //! stripes, write several. One of them may be lost, so that the caller has to decide.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::candidate::{Candidate, Origin};
 use super::decision::FileDecision;
+use crate::history::{FamilyFile, ReplacedFiles};
 
 /// The rules of a family.
 pub(super) struct CompactionRules {
@@ -114,41 +115,17 @@ impl MajorCompaction<'_> {
     }
 }
 
-/// Returns the names of the files that files of the list replaced, over any number of compactions, each with the name
-/// of the file that replaced it. They need not be there.
-///
-/// Files that name each other replace nothing: their cells would be in no file of the list.
-pub(super) fn replaced_files(files: &[Candidate]) -> BTreeMap<String, String> {
-    let known: BTreeMap<&str, &Candidate> = files.iter().map(|file| (&*file.name, file)).collect();
-    let taken = || files.iter().filter(|file| file.decision().is_taken());
-    let named: BTreeSet<&String> = taken().flat_map(inputs).collect();
-    let mut replaced = BTreeMap::new();
-    let mut pending: Vec<&Candidate> = taken().filter(|file| !named.contains(&file.name)).collect();
-    while let Some(file) = pending.pop() {
-        for input in inputs(file) {
-            if replaced.insert(input.clone(), file.name.clone()).is_none() {
-                pending.extend(known.get(&**input));
-            }
-        }
-    }
-    replaced
-}
-
-/// Returns the names of the other files that a file replaced.
-fn inputs(file: &Candidate) -> impl Iterator<Item = &String> {
-    let inputs = file.origin.iter().flat_map(|origin| &origin.inputs);
-    inputs.filter(|input| **input != file.name)
-}
-
 /// Returns the decisions about files that others name as their inputs.
 fn named_inputs(files: &[Candidate]) -> BTreeMap<String, FileDecision> {
-    let replaced = replaced_files(files).into_iter().map(|(input, by)| {
+    let files: Vec<FamilyFile> = files.iter().map(Candidate::family_file).collect();
+    let replaced = ReplacedFiles::by_files(&files);
+    let mut decided = BTreeMap::new();
+    for (input, by) in replaced.by_file() {
         let why = format!("{by} replaced it: a compaction had it as an input");
-        (input, FileDecision::LeftOut(why))
-    });
-    let mut decided: BTreeMap<String, FileDecision> = replaced.collect();
-    let taken = || files.iter().filter(|file| file.decision().is_taken());
-    for name in taken().flat_map(inputs) {
+        decided.insert(input.clone(), FileDecision::LeftOut(why));
+    }
+    let counted = files.iter().filter(|file| file.counts);
+    for name in counted.flat_map(FamilyFile::other_inputs) {
         let why = "compacted files name each other as inputs".to_owned();
         decided.entry(name.clone()).or_insert(FileDecision::Undecided(why));
     }
