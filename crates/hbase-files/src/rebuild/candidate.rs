@@ -10,6 +10,7 @@ use sstable::{
 use super::decision::{DecidedFile, FileDecision, FileKind};
 use crate::history::FamilyFile;
 use crate::names::other::{SkipReason, file_reason};
+use crate::table::family_files::FamilyEntry;
 use crate::{
     EntryKind, Error, FileSequence, FileTree, Item, ItemKind, ListedFile, Location, Result,
     StoreFileName, StoreFileReader,
@@ -58,28 +59,29 @@ impl Candidate {
     /// I/O errors: a retry may help.
     pub(super) fn read(tree: &dyn FileTree, item: Item) -> Result<Option<Self>> {
         let name = item.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let parsed = item.name().and_then(|name| name.parse::<StoreFileName>().ok());
+        let len = if let ItemKind::File { len } = item.kind { len } else { 0 };
         let undecided = |what: &str| FileDecision::Undecided(what.to_owned());
-        let (len, decision, origin) = match (item.kind, parsed) {
-            (ItemKind::File { len }, Some(parsed)) => {
-                let (decision, origin) = match read_store_file(tree, &parsed, item.path, len) {
-                    Ok(origin) => (FileDecision::Taken(origin.kind), Some(origin)),
-                    Err(ReadFailure::Error(error)) => return Err(error),
-                    Err(ReadFailure::Decided(decision)) => (decision, None),
-                };
-                (len, decision, origin)
+        let (decision, origin) = match FamilyEntry::of(&item) {
+            FamilyEntry::StoreFile(name) => match read_store_file(tree, &name, item.path, len) {
+                Ok(origin) => (FileDecision::Taken(origin.kind), Some(origin)),
+                Err(ReadFailure::Error(error)) => return Err(error),
+                Err(ReadFailure::Decided(decision)) => (decision, None),
+            },
+            FamilyEntry::EmptyStoreFile(_) => {
+                (undecided("is empty: a write did not finish, or its cells are lost"), None)
             }
-            (ItemKind::File { len }, None) => {
-                let what =
-                    "does not have the name of a store file, so HBase does not read it".to_owned();
+            FamilyEntry::NotAFile => {
+                (undecided("has the name of a store file, and is no regular file"), None)
+            }
+            FamilyEntry::OtherFile { .. } => {
+                let what = "does not have the name of a store file, so HBase does not read it";
                 let decision = file_reason(&name).map(FileDecision::skipped);
-                (len, decision.unwrap_or(FileDecision::LeftOut(what)), None)
+                (decision.unwrap_or_else(|| FileDecision::LeftOut(what.to_owned())), None)
             }
-            (_, Some(_)) => {
-                (0, undecided("has the name of a store file, and is no regular file"), None)
+            FamilyEntry::Other if item.kind == ItemKind::Other => {
+                (FileDecision::skipped(SkipReason::NotAFile), None)
             }
-            (ItemKind::Other, None) => (0, FileDecision::skipped(SkipReason::NotAFile), None),
-            (ItemKind::Directory | ItemKind::DirectoryLink, None) => return Ok(None),
+            FamilyEntry::Other => return Ok(None),
         };
         Ok(Some(Self { origin, ..Self::new(name, len, decision) }))
     }
@@ -167,9 +169,6 @@ fn read_store_file(
         |what: &str| Err(ReadFailure::Decided(FileDecision::Undecided(what.to_owned())));
     let (file_kind, kind) = match name {
         StoreFileName::Link(link) if len == 0 => (FileKind::Link, EntryKind::Link(link.clone())),
-        _ if len == 0 => {
-            return undecided("is empty: a write did not finish, or its cells are lost");
-        }
         StoreFileName::Link(_) => {
             return undecided("has the name of a link, which has no bytes, and has bytes");
         }

@@ -9,13 +9,13 @@ use super::decision::{DecidedFile, FileDecision, FileKind};
 use super::previous;
 use super::replaced::CompactionRules;
 use crate::names::RegionName;
+use crate::table::family_files::warn_of_other_families;
 use crate::table::root_paths::{list_if_there, table_in};
-use crate::table::schema::is_family_name;
 use crate::table::tracker::{DIRECTORY, PreviousLists};
 use crate::table::tracker_setting::{other_store_engine, reads_list};
 use crate::{
-    Error, FileTree, Item, ItemKind, LeftOutReason, Result, RootDirectory, StoreFileName, Table,
-    TableName, TrackedFile, TrackedFiles, Warning,
+    Error, FileTree, Item, ItemKind, LeftOutReason, Result, RootDirectory, Table, TableName,
+    TrackedFile, TrackedFiles, Warning,
 };
 
 /// How lists are made, and what the caller has decided about single files.
@@ -125,7 +125,9 @@ impl ListRebuild {
                 unused.retain(|file| !list.has(file));
                 lists.lists.push(list);
             }
-            warn_of_other_families(tree, &table, &directory, &mut lists.warnings)?;
+            let meaning = ": there is no list of them";
+            let warnings = &mut lists.warnings;
+            warn_of_other_families(tree, &table.schema, &directory, meaning, warnings);
         }
         if let Some(file) = unused.first() {
             let what =
@@ -304,31 +306,6 @@ fn regions(tree: &dyn FileTree, table: &Path) -> Result<BTreeMap<RegionName, Pat
         is_directory.then_some((name, item.path))
     };
     Ok(items.into_iter().filter_map(region).collect())
-}
-
-/// Warns of store files in the directories of families that the schema does not have.
-fn warn_of_other_families(
-    tree: &dyn FileTree,
-    table: &Table,
-    region: &Path,
-    warnings: &mut Vec<Warning>,
-) -> Result<()> {
-    for item in list_if_there(tree, region)? {
-        let Some(name) = item.name().filter(|name| is_family_name(name.as_bytes())) else {
-            continue;
-        };
-        let is_directory = matches!(item.kind, ItemKind::Directory | ItemKind::DirectoryLink);
-        if !is_directory || table.schema.family(name.as_bytes()).is_some() {
-            continue;
-        }
-        let is_store_file =
-            |item: &Item| item.name().is_some_and(|name| name.parse::<StoreFileName>().is_ok());
-        if list_if_there(tree, &item.path)?.iter().any(is_store_file) {
-            let what = "has store files of a family that the schema of the table does not have: there is no list of them";
-            warnings.push(Warning::new(item.path, what));
-        }
-    }
-    Ok(())
 }
 
 /// Warns of files of split and merged regions of which no other region has a reference or the cells.

@@ -12,12 +12,13 @@
 //! | the logs that may have unflushed cells                    | `log_files.rs`, `table_log.rs`         |
 //! | the logs of a region that are gone                        | `lost_logs.rs`                         |
 //! | the compactions that only the logs name                   | `logged_compactions.rs`                |
-//! | which files of a family are live                          | `tracker.rs`, `tracker_setting.rs`     |
+//! | which files of a family count                             | `family_files.rs`, `tracker.rs`, `tracker_setting.rs` |
 //! | whether an HFile belongs in its place                     | `identity_check.rs`                    |
 //! | the files, regions and rows that a problem affects        | `problem_place.rs`                     |
 
 mod create_statement;
 pub(crate) mod entry;
+pub(crate) mod family_files;
 mod file_sequence;
 pub(crate) mod identity_check;
 mod location;
