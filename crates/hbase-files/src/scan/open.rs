@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use cells::rules::Rules;
 use filter::Seed;
-use sstable::{
-    Caching, FileName, FilterAnswer, ReadTrace, RowProbe, RowsBetween, Timestamp, error_line,
-};
+use sstable::engine::{FilterQuestion, WantedCells};
+use sstable::{Caching, FileName, FilterAnswer, ReadTrace, RowProbe, RowsBetween, error_line};
 
 use super::damage::MissingCells;
 use super::file_cells::FileCells;
@@ -189,40 +188,21 @@ impl OpenFile {
         rules: &Rules<'_>,
         trace: &mut ReadTrace,
     ) -> bool {
-        let mut count = |counter: fn(&mut ReadTrace) -> &mut u64| {
-            let counter = counter(trace);
-            *counter = counter.saturating_add(1);
+        let probe = plan.single_row().map(|row| {
+            let probe = RowProbe::new(row, Seed::default());
+            family.single_column().into_iter().fold(probe, RowProbe::with_column)
+        });
+        let question = match &probe {
+            Some(probe) => FilterQuestion::Row(probe),
+            None if plan.scan.prefix.is_empty() => FilterQuestion::Nothing,
+            None => FilterQuestion::Prefix(&plan.scan.prefix),
         };
-        count(|trace| &mut trace.files_considered);
-        if !self.has_rows_of(plan, &plan.range) {
-            count(|trace| &mut trace.files_skipped_by_range);
-            return false;
-        }
+        let rows = plan.range.bounds(plan.order);
+        let wanted = WantedCells { rows, rules: Some(rules), question };
         let file = self.reader.whole();
         let times = file.file_info().time_range().map(|range| (range.min, range.max));
-        let (oldest, newest) = times.unwrap_or((Timestamp::OLDEST, Timestamp::LATEST));
-        if !rules.can_contribute(oldest, newest) {
-            count(|trace| &mut trace.files_skipped_by_time);
-            return false;
-        }
-        let answer = if let Some(row) = plan.single_row() {
-            let probe = RowProbe::new(row, Seed::default());
-            let probe = match family.single_column() {
-                Some(column) => probe.with_column(column),
-                None => probe,
-            };
-            file.ask_filter(&probe, trace)
-        } else if plan.scan.prefix.is_empty() {
-            FilterAnswer::NotCovered
-        } else {
-            // Counts the file as considered, which has been done here.
-            let mut asked = ReadTrace::default();
-            let may_contain = file.may_contain_prefix(&plan.scan.prefix, &mut asked);
-            asked.files_considered = 0;
-            trace.add(&asked);
-            if may_contain { FilterAnswer::Maybe } else { FilterAnswer::No }
-        };
-        self.passed_filter = answer == FilterAnswer::Maybe && plan.single_row().is_some();
+        let answer = file.may_have(&wanted, times, trace);
+        self.passed_filter = answer == FilterAnswer::Maybe && probe.is_some();
         answer != FilterAnswer::No
     }
 
