@@ -22,7 +22,7 @@
 //! |                          |                                                        | [`only_logs_can_tell`]        |
 //! | `root/compacted.rs`      | all that can be opened                                 | none: there may be no root    |
 //! | `history/file_search.rs` | all but references                                     | all, also those in `oldWALs`  |
-//! | `rebuild`                | those that a flush or a compaction of the family wrote | none                          |
+//! | `tracker_lists`          | those that a flush or a compaction of the family wrote | none                          |
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use sstable::{FileName, ReaderOptions};
 
-use super::replaced::is_in_archive;
+use super::replaced_regions::is_in_archive;
 use crate::history::{FamilyFile, ReplacedFiles};
 use crate::{EntryKind, FileTree, ListedFile, StoreFileReader};
 

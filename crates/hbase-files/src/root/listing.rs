@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
-use crate::names::other::{SkipReason, directory_reason};
+use crate::names::skip_reason::{SkipReason, directory_reason};
 use crate::root::directory_kind::DirectoryKind;
 use crate::root::other_layouts::check_listing;
-use crate::root::replaced::{ReplacedRegion, split_off_replaced};
+use crate::root::replaced_regions::{ReplacedRegion, split_off_replaced};
 use crate::table::entry::classify;
 use crate::table::family_files::{has_store_file_name, live_files};
 use crate::table::schema::{self, TableSchema};

@@ -18,7 +18,7 @@
 //! | a directory: `.tmp`, `.filelist`, …                | passed over                | by `skip_reason.rs`    | passed over        |
 //!
 //! A listing is also of copies that have no names of HBase, and so reads the contents (`entry.rs`). Copies that a bulk
-//! load left count for a table; only a rebuilt list leaves them out (`rebuild/bulk_loaded.rs`). A family that the
+//! load left count for a table; only a rebuilt list leaves them out (`tracker_lists/bulk_loaded.rs`). A family that the
 //! schema does not have counts nowhere ([`warn_of_other_families`]). `table_reader/recovered.rs` adds HFiles that a
 //! server has not moved to the family yet. Whether a compaction replaced a file that counts is decided later, in
 //! `history/replaced_files.rs`, and whether its region counts in `table_reader/region_rules.rs`.

@@ -1,4 +1,6 @@
-//! A table: its schema, its regions and their store files.
+//! A table: its schema, its regions and their store files, as types and as rules about single files.
+//!
+//! Nothing here goes through the directory of a table: the folder `table_reader` finds its regions and files.
 //!
 //! | to find                                                   | file                                   |
 //! |-----------------------------------------------------------|----------------------------------------|

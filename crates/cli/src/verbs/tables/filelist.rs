@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use hbase_files::TableName;
-use hbase_files::rebuild::{
+use hbase_files::tracker_lists::{
     DecidedFile, FileDecision, FileKind, ListRebuild, RebuiltList, RebuiltLists,
 };
 use serde::Serialize;

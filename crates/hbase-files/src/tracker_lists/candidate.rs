@@ -9,7 +9,7 @@ use sstable::{
 
 use super::decision::{DecidedFile, FileDecision, FileKind};
 use crate::history::FamilyFile;
-use crate::names::other::{SkipReason, file_reason};
+use crate::names::skip_reason::{SkipReason, file_reason};
 use crate::table::family_files::FamilyEntry;
 use crate::{
     EntryKind, Error, FileSequence, FileTree, Item, ItemKind, ListedFile, Location, Result,

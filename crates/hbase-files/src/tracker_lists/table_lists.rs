@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::bulk_loaded;
 use super::candidate::Candidate;
+use super::compaction_rules::CompactionRules;
 use super::decision::{DecidedFile, FileDecision, FileKind};
 use super::previous;
-use super::replaced::CompactionRules;
 use crate::names::RegionName;
 use crate::table::family_files::warn_of_other_families;
 use crate::table::root_paths::{list_if_there, table_in};
@@ -24,7 +24,7 @@ use crate::{
 /// use std::path::Path;
 /// use std::sync::Arc;
 ///
-/// use hbase_files::rebuild::ListRebuild;
+/// use hbase_files::tracker_lists::ListRebuild;
 /// use hbase_files::{LocalTree, RootDirectory};
 ///
 /// let root = RootDirectory::open(Arc::new(LocalTree), Path::new("hbase"))?;

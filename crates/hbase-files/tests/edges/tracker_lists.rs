@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use hbase_files::rebuild::{FileDecision, ListRebuild, RebuiltList, RebuiltLists};
+use hbase_files::tracker_lists::{FileDecision, ListRebuild, RebuiltList, RebuiltLists};
 use hbase_files::{Error, LocalTree, RootDirectory, TableScan, TrackedFiles};
 use sstable::{Half, Timestamp, WriterOptions};
 use support::directory_parts::tracker_file;
