@@ -1,33 +1,49 @@
-//! The files in the directory of a family, each read as far as a list needs it.
+//! The files of a family that a new list may have, each read as far as the rules need it.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::Path;
 
 use sstable::{
     FileInfo, FileInfoValue, FileName, ReaderOptions, SequenceId, Timestamp, error_line,
 };
 
-use super::decision::{DecidedFile, FileDecision, FileKind};
+use super::decision::{FileDecision, FileKind};
+use super::loaded_copies::LoadedFiles;
 use crate::history::FamilyFile;
 use crate::names::skip_reason::{SkipReason, file_reason};
 use crate::table::family_files::FamilyEntry;
 use crate::{
-    EntryKind, Error, FileSequence, FileTree, Item, ItemKind, ListedFile, Location, Result,
-    StoreFileName, StoreFileReader,
+    EntryKind, Error, FileSequence, FileTree, Item, ItemKind, ListedFile, Result, StoreFileName,
+    StoreFileReader, TrackedFile,
 };
 
-/// A file of a family.
+/// A file of a family, in its directory or only in a list.
 #[derive(Debug)]
 pub(super) struct Candidate {
     pub(super) name: String,
     pub(super) len: u64,
-    decision: FileDecision,
+    /// The decision so far.
+    pub(super) decision: FileDecision,
     /// Whether the caller has decided, which no rule changes.
-    is_chosen: bool,
-    /// Whether the newest readable list has the file.
-    pub(super) is_listed: bool,
+    pub(super) is_chosen: bool,
+    pub(super) place: FilePlace,
+    /// The bulk-loaded file that has the same bytes.
+    pub(super) loaded_copy: Option<String>,
+    /// What the newest readable list has of the file.
+    pub(super) listed: Option<TrackedFile>,
     /// What the file says about its origin; `None` unless it is a store file that can be read.
     pub(super) origin: Option<Origin>,
+}
+
+/// Where a file is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum FilePlace {
+    /// In the directory of the family.
+    Family,
+    /// Only in the list and in the archive.
+    Archive,
+    /// Only in the list.
+    Nowhere,
 }
 
 /// What a store file says about its origin.
@@ -41,7 +57,7 @@ pub(super) struct Origin {
     pub(super) is_major_compaction: bool,
     pub(super) is_bulk_loaded: bool,
     /// The sequence id up to which the file has writes.
-    pub(super) newest_sequence: Option<u64>,
+    pub(super) newest: Option<SequenceId>,
     /// When the HFile was begun; for references and links, that to which they lead.
     pub(super) created: Option<Timestamp>,
     /// Whether an engine wrote the file that can write several files in a compaction.
@@ -57,61 +73,65 @@ impl Candidate {
     /// # Errors
     ///
     /// I/O errors: a retry may help.
-    pub(super) fn read(tree: &dyn FileTree, item: Item) -> Result<Option<Self>> {
+    pub(super) fn read(
+        tree: &dyn FileTree,
+        item: &Item,
+        loaded: &LoadedFiles<'_>,
+    ) -> Result<Option<Self>> {
         let name = item.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let len = if let ItemKind::File { len } = item.kind { len } else { 0 };
-        let undecided = |what: &str| FileDecision::Undecided(what.to_owned());
-        let (decision, origin) = match FamilyEntry::of(&item) {
-            FamilyEntry::StoreFile(name) => match read_store_file(tree, &name, item.path, len) {
-                Ok(origin) => (FileDecision::Taken(origin.kind), Some(origin)),
-                Err(ReadFailure::Error(error)) => return Err(error),
-                Err(ReadFailure::Decided(decision)) => (decision, None),
+        let left_out = |reason: SkipReason| FileDecision::LeftOut(reason.description().to_owned());
+        let undecided = |why: &str| FileDecision::Undecided(why.to_owned());
+        let decision = match FamilyEntry::of(item) {
+            FamilyEntry::StoreFile(StoreFileName::Link(_)) if len > 0 => {
+                undecided("has the name of a link, which has no bytes, and has bytes")
+            }
+            FamilyEntry::StoreFile(parsed) => match Origin::of(tree, &parsed, &item.path, len) {
+                Ok(origin) => {
+                    let loaded_copy = loaded.copy_of(&item.path, len)?;
+                    let file = Self::new(name, len, FileDecision::Taken(origin.kind));
+                    return Ok(Some(Self { loaded_copy, origin: Some(origin), ..file }));
+                }
+                Err(error) if error.is_loss() => undecided(&error_line(&error)),
+                Err(error) => return Err(error),
             },
             FamilyEntry::EmptyStoreFile(_) => {
-                (undecided("is empty: a write did not finish, or its cells are lost"), None)
+                undecided("is empty: a write did not finish, or its cells are lost")
             }
             FamilyEntry::NotAFile => {
-                (undecided("has the name of a store file, and is no regular file"), None)
+                undecided("has the name of a store file, and is no regular file")
             }
-            FamilyEntry::OtherFile { .. } => {
-                let what = "does not have the name of a store file, so HBase does not read it";
-                let decision = file_reason(&name).map(FileDecision::skipped);
-                (decision.unwrap_or_else(|| FileDecision::LeftOut(what.to_owned())), None)
-            }
-            FamilyEntry::Other if item.kind == ItemKind::Other => {
-                (FileDecision::skipped(SkipReason::NotAFile), None)
-            }
+            FamilyEntry::OtherFile { .. } => file_reason(&name).map_or_else(
+                || {
+                    let why = "does not have the name of a store file, so HBase does not read it";
+                    FileDecision::LeftOut(why.to_owned())
+                },
+                left_out,
+            ),
+            FamilyEntry::Other if item.kind == ItemKind::Other => left_out(SkipReason::NotAFile),
             FamilyEntry::Other => return Ok(None),
         };
-        Ok(Some(Self { origin, ..Self::new(name, len, decision) }))
+        Ok(Some(Self::new(name, len, decision)))
+    }
+
+    /// Creates a file that is only in a list; a rule decides about it.
+    pub(super) fn only_listed(
+        tree: &dyn FileTree,
+        archive: &Path,
+        listed: TrackedFile,
+    ) -> Result<Self> {
+        let path = archive.join(&listed.name);
+        let archived = tree.find(&path).map_err(Error::io(&path, "find it"))?;
+        let place = archived.map_or(FilePlace::Nowhere, |_| FilePlace::Archive);
+        let file = Self::new(listed.name.clone(), 0, FileDecision::Undecided(String::new()));
+        Ok(Self { place, listed: Some(listed), ..file })
     }
 
     /// Creates a file of which nothing is known but the name, the length and the decision.
     pub(super) const fn new(name: String, len: u64, decision: FileDecision) -> Self {
-        Self { name, len, decision, is_chosen: false, is_listed: false, origin: None }
-    }
-
-    /// Decides by a rule, unless the caller has decided.
-    pub(super) fn decide(&mut self, decision: FileDecision) {
-        if !self.is_chosen {
-            self.decision = decision;
-        }
-    }
-
-    /// Decides for the caller.
-    pub(super) fn choose(&mut self, decision: FileDecision) {
-        self.decision = decision;
-        self.is_chosen = true;
-    }
-
-    /// Returns the decision so far.
-    pub(super) const fn decision(&self) -> &FileDecision {
-        &self.decision
-    }
-
-    /// Returns the file with the last decision.
-    pub(super) fn into_decided(self) -> DecidedFile {
-        DecidedFile { name: self.name, len: self.len, decision: self.decision }
+        let (place, is_chosen) = (FilePlace::Family, false);
+        let (loaded_copy, listed, origin) = (None, None, None);
+        Self { name, len, decision, is_chosen, place, loaded_copy, listed, origin }
     }
 
     /// Returns what the file says of others: it counts if the list is to have it.
@@ -120,7 +140,7 @@ impl Candidate {
         FamilyFile {
             name: self.name.clone(),
             inputs: origin.map(|origin| origin.inputs.iter().cloned().collect()),
-            newest: origin.and_then(|origin| origin.newest_sequence).map(SequenceId::new),
+            newest: origin.and_then(|origin| origin.newest),
             counts: self.decision.is_taken(),
         }
     }
@@ -137,76 +157,38 @@ impl Candidate {
 }
 
 impl Origin {
+    /// Reads a file, or the one to which it leads.
+    fn of(tree: &dyn FileTree, name: &StoreFileName, path: &Path, len: u64) -> Result<Self> {
+        let (kind, entry) = match name {
+            StoreFileName::Link(link) => (FileKind::Link, EntryKind::Link(link.clone())),
+            StoreFileName::Reference(name) => {
+                (FileKind::Reference, EntryKind::Reference { name: name.clone(), stored: None })
+            }
+            StoreFileName::HFile(_) | StoreFileName::Mob(_) => (FileKind::HFile, EntryKind::HFile),
+        };
+        let location = ListedFile { path: path.to_owned(), len, kind: entry }.locate(tree)?;
+        let shown = FileName::new(location.path.display().to_string());
+        let reader = StoreFileReader::open(tree, &location, shown, ReaderOptions::default())?;
+        let info = reader.whole().file_info();
+        let FileSequence { newest, is_bulk_loaded, .. } = FileSequence::of(Some(name), &reader);
+        let created = info.create_time();
+        let is_historical = info.decoded(FileInfo::HISTORICAL) == Some(FileInfoValue::Flag(true));
+        // A job that writes files for bulk loads sets the flag of major compactions, too.
+        let is_of_family = kind == FileKind::HFile && !is_bulk_loaded;
+        let inputs = info.compaction_inputs().filter(|_| is_of_family);
+        Ok(Self {
+            kind,
+            inputs: inputs.into_iter().flatten().collect(),
+            is_major_compaction: is_of_family && info.is_major_compaction(),
+            is_bulk_loaded,
+            newest,
+            created,
+            is_one_of_several: is_historical || info.value(STRIPE_START).is_some(),
+        })
+    }
+
     /// Returns whether a flush or a compaction of this family wrote the file.
     pub(super) fn is_of_family(&self) -> bool {
         self.kind == FileKind::HFile && !self.is_bulk_loaded
     }
-}
-
-/// Why a store file was not read.
-enum ReadFailure {
-    Decided(FileDecision),
-    Error(Error),
-}
-
-impl From<Error> for ReadFailure {
-    fn from(error: Error) -> Self {
-        if error.is_loss() {
-            Self::Decided(FileDecision::Undecided(error_line(&error)))
-        } else {
-            Self::Error(error)
-        }
-    }
-}
-
-fn read_store_file(
-    tree: &dyn FileTree,
-    name: &StoreFileName,
-    path: PathBuf,
-    len: u64,
-) -> Result<Origin, ReadFailure> {
-    let undecided =
-        |what: &str| Err(ReadFailure::Decided(FileDecision::Undecided(what.to_owned())));
-    let (file_kind, kind) = match name {
-        StoreFileName::Link(link) if len == 0 => (FileKind::Link, EntryKind::Link(link.clone())),
-        StoreFileName::Link(_) => {
-            return undecided("has the name of a link, which has no bytes, and has bytes");
-        }
-        StoreFileName::Reference(reference) => {
-            let name = reference.clone();
-            (FileKind::Reference, EntryKind::Reference { name, stored: None })
-        }
-        StoreFileName::HFile(_) | StoreFileName::Mob(_) => (FileKind::HFile, EntryKind::HFile),
-    };
-    let location = ListedFile { path, len, kind }.locate(tree)?;
-    Ok(read_origin(tree, name, &location, file_kind)?)
-}
-
-/// Reads the file at the location, which a reference or a link names if the store file is one.
-fn read_origin(
-    tree: &dyn FileTree,
-    name: &StoreFileName,
-    location: &Location,
-    kind: FileKind,
-) -> Result<Origin> {
-    let shown = FileName::new(location.path.display().to_string());
-    let reader = StoreFileReader::open(tree, location, shown, ReaderOptions::default())?;
-    let info = reader.whole().file_info();
-    let FileSequence { newest, is_bulk_loaded, .. } = FileSequence::of(Some(name), &reader);
-    let mut origin = Origin {
-        kind,
-        inputs: BTreeSet::new(),
-        is_major_compaction: false,
-        is_bulk_loaded,
-        newest_sequence: newest.map(SequenceId::get),
-        created: info.create_time(),
-        is_one_of_several: info.value(STRIPE_START).is_some()
-            || info.decoded(FileInfo::HISTORICAL) == Some(FileInfoValue::Flag(true)),
-    };
-    // A job that writes files for bulk loads sets the flag of major compactions, too.
-    if origin.is_of_family() {
-        origin.inputs = info.compaction_inputs().into_iter().flatten().collect();
-        origin.is_major_compaction = info.is_major_compaction();
-    }
-    Ok(origin)
 }

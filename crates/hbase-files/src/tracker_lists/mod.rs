@@ -1,15 +1,19 @@
 //! Makes new lists for store file trackers from the files that are in the directories of the families.
 //!
-//! `table_lists.rs` goes through the regions of a table, and writes nothing itself. `candidate.rs` reads what is in
-//! the directory of a family, `compaction_rules.rs` finds the files that a compaction replaced,
-//! `previous.rs` compares the result with the lists that are still there, and `bulk_loaded.rs` finds copies that
-//! bulk loads left. `decision.rs` has what was decided for each file.
+//! | to find                                                        | file             |
+//! |----------------------------------------------------------------|------------------|
+//! | the regions and families of a table, and the list of each      | `table_lists.rs` |
+//! | what is read of a file, and which files can be listed at all   | `candidate.rs`   |
+//! | the copies that bulk loads left                                | `loaded_copies.rs` |
+//! | the cases in which a readable file is not listed, as a table   | `rules.rs`       |
+//! | the decisions about files, as the caller sees them             | `decision.rs`    |
+//!
+//! Nothing here writes a file.
 
-mod bulk_loaded;
 mod candidate;
-mod compaction_rules;
 mod decision;
-mod previous;
+mod loaded_copies;
+mod rules;
 mod table_lists;
 
 pub use self::decision::{DecidedFile, FileDecision, FileKind};
