@@ -172,3 +172,38 @@ fn a_prefix_scan_skips_files_without_such_rows() {
         );
     }
 }
+
+#[test]
+fn a_scan_counts_each_file_once_with_the_reason_why_it_is_skipped() {
+    let store = TestStore::with_family(
+        StoreOptions::default().auto_compaction(false),
+        FamilyOptions::default().bloom_type(BloomType::RowPrefixFixedLength(2)),
+    );
+    for (rows, time) in [(["a1", "a5"], 100), (["b1", "b5"], 200), (["a2", "c5"], 300)] {
+        for row in rows {
+            let time = store::Timestamp::new(time);
+            store.put(Put::new(row).column_at("f", "q", time, "value")).unwrap();
+        }
+        store.flush().unwrap();
+    }
+    let time = store::Timestamp::new;
+    for (scan, by_range, by_time, by_filter) in [
+        (Scan::family("f"), 0, 0, 0),
+        (Scan::family("f").start("b"), 1, 0, 0),
+        (Scan::family("f").start("a5").stop("b1"), 1, 0, 0),
+        (Scan::family("f").start("b5").stop("a5").reverse(true), 1, 0, 0),
+        (Scan::family("f").time_range(time(150), time(250)), 0, 2, 0),
+        (Scan::family("f").stop("a2").time_range(time(0), time(200)), 2, 0, 0),
+        (Scan::family("f").prefix("a1"), 2, 0, 0),
+        (Scan::family("f").prefix("b1"), 1, 0, 1),
+    ] {
+        let before = store.stats().families[0].reads;
+        let rows: Vec<_> = store.scan(scan.clone()).unwrap().map(Result::unwrap).collect();
+        assert!(!rows.is_empty(), "{scan:?}");
+        let reads = store.stats().families[0].reads.since(&before);
+        assert_eq!(reads.files_considered, 3, "{scan:?}");
+        let skipped = (reads.files_skipped_by_range, reads.files_skipped_by_time);
+        let skipped = (skipped.0, skipped.1, reads.files_skipped_by_filter);
+        assert_eq!(skipped, (by_range, by_time, by_filter), "{scan:?}");
+    }
+}

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use sstable::{RowsBetween, escape};
 
 use crate::TableName;
-use crate::names::other::SkipReason;
+use crate::names::skip_reason::SkipReason;
 use crate::tree::root_tree::LinkOutOfRoot;
 
 /// The result type of this crate.

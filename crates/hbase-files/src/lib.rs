@@ -23,7 +23,7 @@
 //! |---------------------------------------------|-------------------------------------------|
 //! | a snapshot or a table, as HBase shows it    | [`RootDirectory`], [`Table::scan`], [`Table::get`] |
 //! | what is missing or damaged                  | [`Table::check`], the module [`verify`]   |
-//! | new lists for store file trackers           | the module [`rebuild`]                    |
+//! | new lists for store file trackers           | the module [`tracker_lists`]              |
 //! | single store files of any directory         | [`Listing`], [`StoreFileReader`]          |
 //! | the cells of one store file                 | [`StoreFileCells`]                        |
 //! | a part of a table in another process        | [`Table::splits`], [`ScanSplit`]          |
@@ -135,19 +135,19 @@ mod error;
 mod history;
 mod message;
 mod names;
-pub mod rebuild;
 mod root;
 mod scan;
 mod snapshot;
 mod table;
 mod table_reader;
+pub mod tracker_lists;
 mod tree;
 pub mod verify;
 pub mod wal;
 mod warning;
 
 pub use error::{Error, Result};
-pub use names::other::SkipReason;
+pub use names::skip_reason::SkipReason;
 pub use names::{
     DataFileName, HFileLink, HFileName, InvalidName, MobFileName, ReferenceName, ReferredName,
     RegionName, StoreFileName, TableName,

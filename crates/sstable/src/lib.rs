@@ -233,8 +233,8 @@ pub mod engine {
 
     pub use crate::cache::Reservation;
     pub use crate::lookup::{
-        BATCH_MAX, LookupFile, LookupFiles, LookupObserver, MapAnswer, RowInFile, RowLookup,
-        begin_together,
+        BATCH_MAX, FilterQuestion, LookupFile, LookupFiles, LookupObserver, MapAnswer, RowBounds,
+        RowInFile, RowLookup, WantedCells, begin_together,
     };
     pub use crate::own_process::OwnProcess;
     pub use crate::source::{OpenFilesLimit, PooledFile, close_some_files, raise_descriptors_max};

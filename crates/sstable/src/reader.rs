@@ -10,6 +10,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Bound;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -17,10 +18,10 @@ use crate::file::filters::file_filter::FileFilter;
 use crate::file::open;
 use crate::file::open_file::OpenFile;
 use crate::file::parts::{FileBlocks, FileFilters, FileIndex};
-use crate::lookup::{LookupFile, RowInFile, RowLookup};
+use crate::lookup::{FilterQuestion, LookupFile, RowBounds, RowInFile, RowLookup, WantedCells};
 use crate::{
-    Caching, Comparator, Error, FileInfo, FileName, FileSource, FilterAnswer, ReadAt, ReadTrace,
-    ReaderOptions, Result, RowProbe, Scanner, Trailer,
+    Caching, Error, FileInfo, FileName, FileSource, FilterAnswer, ReadAt, ReadTrace, ReaderOptions,
+    Result, RowProbe, Scanner, Timestamp, Trailer,
 };
 
 /// An open file. Clones are cheap and share the file; threads may share a reader.
@@ -124,18 +125,27 @@ impl Reader {
     /// Only HBase's Bloom filter over prefixes that are at most as long as `prefix` can answer.
     /// Counts the file as considered and, if it was skipped, the reason.
     pub fn may_contain_prefix(&self, prefix: &[u8], trace: &mut ReadTrace) -> bool {
-        trace.files_considered += 1;
-        let by_bytes = self.trailer().comparator == Comparator::Bytes;
-        let spans = self.file().rows.as_ref().is_some_and(|rows| {
-            let reaches_prefix = *rows.last >= *prefix;
-            let begins_by_prefix = *rows.first <= *prefix || rows.first.starts_with(prefix);
-            !by_bytes || (reaches_prefix && begins_by_prefix)
-        });
-        if !spans {
-            trace.files_skipped_by_range += 1;
-            return false;
-        }
-        self.file().filters().ask_prefix(&self.file().blocks, prefix, trace) != FilterAnswer::No
+        let rows = RowBounds::new(Bound::Unbounded, Bound::Unbounded, self.trailer().comparator);
+        let wanted = WantedCells { rows, rules: None, question: FilterQuestion::Prefix(prefix) };
+        self.may_have(&wanted, None, trace) != FilterAnswer::No
+    }
+
+    /// Returns the answer of the filter if the file may have cells that a scan wants, or [`FilterAnswer::No`].
+    ///
+    /// `times` are the times of the oldest and the newest cell, if they are known; the oldest must also bound the times of
+    /// the cells that the file's delete markers hide. Counts the file as considered and, if it was skipped, the reason.
+    pub fn may_have(
+        &self,
+        wanted: &WantedCells<'_>,
+        times: Option<(Timestamp, Timestamp)>,
+        trace: &mut ReadTrace,
+    ) -> FilterAnswer {
+        wanted.ask(self.file(), times, trace)
+    }
+
+    /// Returns whether the file may have rows in a range, by its first and last row.
+    pub fn overlaps(&self, rows: &RowBounds<'_>) -> bool {
+        rows.overlap(self.file())
     }
 
     /// Returns the name that errors call the file.

@@ -10,9 +10,9 @@ use crate::buffers::Buffers;
 use crate::cache::CacheKey;
 use crate::file::read_context::ReadContext;
 use crate::{
-    BlockCache, BlockKind, BlockSource, BlockType, BloomType, CellRef, DataBlockEncoding,
-    FilterAnswer, FilterOptions, FilterUse, KeyRef, RowProbe, SequenceId, Timestamp, Writer,
-    WriterOptions,
+    BlockCache, BlockKind, BlockSource, BlockType, BloomType, CellRef, Comparator,
+    DataBlockEncoding, FilterAnswer, FilterOptions, FilterUse, KeyRef, RowProbe, SequenceId,
+    Timestamp, Writer, WriterOptions,
 };
 
 pub(crate) const SEED: Seed = Seed::new(0x5eed);

@@ -3,12 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use sstable::SequenceId;
+
+use super::replaced_files::{FamilyFile, ReplacedFiles};
+
 /// What is known about the files of a family of a region.
 #[derive(Debug, Default)]
 pub(super) struct FileHistory {
     /// The files that the family got, by name.
     pub(super) written: BTreeMap<String, FileOrigin>,
     compactions: Vec<Compaction>,
+    /// The inputs of the compactions.
+    replaced: ReplacedFiles,
     openings: Vec<Opening>,
 }
 
@@ -42,18 +48,9 @@ struct Opening {
     files: BTreeSet<String>,
 }
 
-/// A file that a family has now.
-#[derive(Debug)]
-pub(super) struct CurrentFile {
-    pub(super) name: String,
-    /// The files that it replaced; empty for a flush and a bulk load, `None` if it does not say.
-    pub(super) inputs: Option<Vec<String>>,
-    /// The sequence id up to which it has writes; `None` if that is not known.
-    pub(super) newest: Option<u64>,
-}
-
 impl FileHistory {
     pub(super) fn add_compaction(&mut self, inputs: Vec<String>, outputs: Vec<String>) {
+        self.replaced.add_logged(&inputs);
         self.compactions.push(Compaction { inputs, outputs });
     }
 
@@ -65,7 +62,6 @@ impl FileHistory {
     /// Returns whether the logs explain that a file is gone: a compaction replaced it, or HBase has since
     /// opened the region without it.
     pub(super) fn explains(&self, name: &str, origin: &FileOrigin) -> bool {
-        let mut inputs = self.compactions.iter().flat_map(|compaction| &compaction.inputs);
         let is_later = |opening: &Opening| {
             // Sequence ids go back in restore_snapshot, and the clocks of servers differ, so that either
             // counts. After a restore, an opening before the file was written can explain it as well:
@@ -75,26 +71,21 @@ impl FileHistory {
             })
         };
         let mut openings = self.openings.iter().filter(|opening| is_later(opening));
-        inputs.any(|input| input == name) || openings.any(|opening| !opening.files.contains(name))
+        self.replaced.has(name) || openings.any(|opening| !opening.files.contains(name))
     }
 
-    /// Returns whether a current file may have the cells of one that is gone.
+    /// Returns whether a current file may have the cells of one that is gone, and that no file names as an input.
     ///
-    /// Assume that it may, unless it is older than the lost file, or all its inputs are known and the lost file
-    /// is none of them: the logs that named the inputs of its inputs may be deleted.
-    pub(super) fn may_replace(
-        &self,
-        current: &CurrentFile,
-        name: &str,
-        origin: &FileOrigin,
-    ) -> bool {
-        let mut inputs = current.inputs.iter().flatten();
-        inputs.any(|input| input == name)
-            || !self.knows_inputs_of(current) && !current.is_older_than(origin)
+    /// Assume that it may, unless it is older than the lost file, or all its inputs are known: the logs that named the
+    /// inputs of its inputs may be deleted.
+    pub(super) fn may_have_cells_of(&self, current: &FamilyFile, origin: &FileOrigin) -> bool {
+        let newest = current.newest.map(SequenceId::get);
+        let is_older = newest.zip(origin.at).is_some_and(|(newest, at)| newest < at.sequence);
+        !is_older && !self.knows_inputs_of(current)
     }
 
     /// Returns whether all that went into a file is known, over any number of compactions.
-    fn knows_inputs_of(&self, current: &CurrentFile) -> bool {
+    fn knows_inputs_of(&self, current: &FamilyFile) -> bool {
         let known = self.known_files();
         let is_known = |input: &String| known.contains(&**input);
         is_known(&current.name)
@@ -117,13 +108,6 @@ impl FileHistory {
             known.extend(complete.iter().flat_map(|change| &change.outputs).map(|name| &**name));
             rest = unknown;
         }
-    }
-}
-
-impl CurrentFile {
-    /// Returns whether the file has only writes from before another one was written.
-    fn is_older_than(&self, origin: &FileOrigin) -> bool {
-        self.newest.zip(origin.at).is_some_and(|(newest, at)| newest < at.sequence)
     }
 }
 
@@ -170,11 +154,12 @@ mod tests {
     #[test]
     fn a_compacted_file_may_have_the_cells_of_a_file_unless_all_its_inputs_are_known() {
         let mut history = history();
-        let may = |history: &FileHistory, inputs: Option<&[&str]>, newest| {
-            let current = CurrentFile { name: "c".to_owned(), inputs: inputs.map(names), newest };
-            history.may_replace(&current, "a", &flushed(EARLY))
+        let may = |history: &FileHistory, inputs: Option<&[&str]>, newest: Option<u64>| {
+            let (name, inputs) = ("c".to_owned(), inputs.map(names));
+            let newest = newest.map(SequenceId::new);
+            let current = FamilyFile { name, inputs, newest, counts: true };
+            history.may_have_cells_of(&current, &flushed(EARLY))
         };
-        assert!(may(&history, Some(&["a", "b"]), Some(5)), "it is an input");
         assert!(!may(&history, Some(&[]), Some(30)), "a flush wrote it");
         assert!(!may(&history, Some(&["b"]), Some(30)), "only a flushed file went into it");
         assert!(may(&history, Some(&["b", "x"]), Some(30)), "the inputs of x are not known");

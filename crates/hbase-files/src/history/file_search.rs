@@ -26,17 +26,18 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use cells::Clock;
-use sstable::{FileName, ReaderOptions, RowsBetween, SequenceId, error_line};
+use sstable::{FileName, ReaderOptions, RowsBetween, error_line};
 
-use super::file_history::{CurrentFile, EntryTime, FileHistory, FileOrigin};
+use super::file_history::{EntryTime, FileHistory, FileOrigin};
+use super::replaced_files::{FamilyFile, ReplacedFiles};
 use crate::table::log_files::old_logs;
 use crate::table::lost_logs::LostLogs;
 use crate::table::root_paths::{in_all_data, list_if_there, table_in};
 use crate::wal::LogEntry;
 use crate::wal::marker::{FilesByFamily, Marker};
 use crate::{
-    Error, Family, FamilySchema, FileSequence, FileTree, Region, RegionName, Result, StoreFile,
-    StoreFileName, StoreFileReader, Table, wal,
+    Error, Family, FamilySchema, FileTree, Region, RegionName, Result, StoreFile, StoreFileName,
+    StoreFileReader, Table, wal,
 };
 
 /// The start of the name of a directory with the back references of a file.
@@ -213,9 +214,11 @@ impl<'t> FileSearch<'t> {
         }
         let current = family.files.iter().filter_map(|file| self.current_file(file).transpose());
         // The check of a file that cannot be read reports it.
-        let Ok(current) = current.collect::<Result<Vec<CurrentFile>>>() else { return Vec::new() };
+        let Ok(current) = current.collect::<Result<Vec<FamilyFile>>>() else { return Vec::new() };
+        let replaced = ReplacedFiles::by_files(&current);
         let is_lost = |(name, origin): &(&String, &FileOrigin)| {
-            !current.iter().any(|current| history.may_replace(current, name, origin))
+            let mut current = current.iter();
+            !replaced.has(name) && !current.any(|file| history.may_have_cells_of(file, origin))
         };
         gone.into_iter()
             .filter(is_lost)
@@ -254,19 +257,14 @@ impl<'t> FileSearch<'t> {
     }
 
     /// Returns what a file says about its origin; `None` for a reference, whose cells are of another region.
-    fn current_file(&self, file: &StoreFile) -> Result<Option<CurrentFile>> {
+    fn current_file(&self, file: &StoreFile) -> Result<Option<FamilyFile>> {
         if matches!(file.name, StoreFileName::Reference(_)) {
             return Ok(None);
         }
         let location = file.locate(self.tree)?;
         let name = FileName::new(location.path.display().to_string());
         let reader = StoreFileReader::open(self.tree, &location, name, ReaderOptions::default())?;
-        let FileSequence { newest, is_bulk_loaded, .. } =
-            FileSequence::of(Some(&file.name), &reader);
-        let inputs = reader.whole().file_info().compaction_inputs();
-        let inputs = inputs.or_else(|| is_bulk_loaded.then(Vec::new));
-        let newest = newest.map(SequenceId::get);
-        Ok(Some(CurrentFile { name: file.name.to_string(), inputs, newest }))
+        Ok(Some(FamilyFile::of(&file.name.to_string(), &reader)))
     }
 }
 

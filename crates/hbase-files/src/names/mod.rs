@@ -7,15 +7,15 @@
 //! | `[NS=]TABLE=REGION-FILE`                     | [`HFileLink`]       | an empty file, a link to an HFile   |
 //! | `NAME.REGION`                                | [`ReferenceName`]   | a reference to a half of an HFile   |
 //!
-//! [`StoreFileName`] is any of these. All other names are in `other.rs`.
+//! [`StoreFileName`] is any of these. All other names are in `skip_reason.rs`.
 
 mod hfile;
 mod invalid;
 mod link;
 mod mob;
-pub(crate) mod other;
 mod reference;
 mod region;
+pub(crate) mod skip_reason;
 mod store_file;
 
 pub use self::hfile::HFileName;

@@ -1,22 +1,20 @@
 //! The files of a listing that a compaction has replaced.
 //!
-//! HBase keeps the inputs of a compaction in the directory of the family while scans may still read them, usually for
-//! a few minutes, and longer if the server dies. The file that the compaction wrote names them. Whoever merges them
-//! with that file gets cells twice, and cells that the compaction dropped because they were deleted. HBase leaves
-//! them out when it opens a region (`StoreEngine.openStoreFiles`).
+//! Whether a file is replaced is decided in `history/replaced_files.rs`.
 
 use std::collections::{BTreeMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sstable::{FileName, ReaderOptions};
 
-use super::replaced::is_in_archive;
+use super::replaced_regions::is_in_archive;
+use crate::history::{FamilyFile, ReplacedFiles};
 use crate::{EntryKind, FileTree, ListedFile, StoreFileReader};
 
 /// Takes the files that a compaction has replaced from a list of store files, and returns them in their order.
 ///
 /// A file counts as replaced if another file of its directory names it as an input. To find out, this opens every
-/// HFile of a directory that has more than one file; [`Listing`](crate::Listing) opens none. A file that cannot be
+/// file of a directory that has more than one; [`Listing`](crate::Listing) opens none. A file that cannot be
 /// opened replaces nothing. In the archive, no region is live, and no file counts as replaced.
 ///
 /// HBase: `StoreEngine.openStoreFiles`.
@@ -27,14 +25,15 @@ pub fn split_off_compacted(tree: &dyn FileTree, entries: &mut Vec<ListedFile>) -
             families.entry(family).or_default().push(entry);
         }
     }
-    let mut replaced = HashSet::new();
+    let mut replaced: HashSet<PathBuf> = HashSet::new();
     for (family, files) in families {
         let is_of_archive = || family.parent().is_some_and(|region| is_in_archive(tree, region));
         if files.len() == 1 || is_of_archive() {
             continue;
         }
-        let inputs = files.iter().flat_map(|file| compaction_inputs(tree, file));
-        replaced.extend(inputs.map(|name| family.join(name)));
+        let files: Vec<_> = files.iter().filter_map(|file| family_file(tree, file)).collect();
+        let of_family = ReplacedFiles::by_files(&files);
+        replaced.extend(of_family.by_file().map(|(name, _)| family.join(name)));
     }
     let (taken, left) = std::mem::take(entries)
         .into_iter()
@@ -43,17 +42,14 @@ pub fn split_off_compacted(tree: &dyn FileTree, entries: &mut Vec<ListedFile>) -
     taken
 }
 
-/// Returns the names of the files of its directory that an HFile replaced.
-fn compaction_inputs(tree: &dyn FileTree, file: &ListedFile) -> Vec<String> {
-    // References and links have the file info of a file of another region.
-    if file.kind != EntryKind::HFile {
-        return Vec::new();
+/// Returns what a store file says of its origin; `None` if it cannot be opened. HBase does not ask MOB files.
+fn family_file(tree: &dyn FileTree, file: &ListedFile) -> Option<FamilyFile> {
+    let name = file.path.file_name()?.to_str()?;
+    if file.kind == EntryKind::Mob {
+        return None;
     }
-    let Ok(location) = file.locate(tree) else { return Vec::new() };
-    let name = FileName::new(file.path.display().to_string());
-    let reader = StoreFileReader::open(tree, &location, name, ReaderOptions::default());
-    reader
-        .ok()
-        .and_then(|reader| reader.whole().file_info().compaction_inputs())
-        .unwrap_or_default()
+    let location = file.locate(tree).ok()?;
+    let shown = FileName::new(file.path.display().to_string());
+    let reader = StoreFileReader::open(tree, &location, shown, ReaderOptions::default()).ok()?;
+    Some(FamilyFile::of(name, &reader))
 }

@@ -11,8 +11,9 @@ use std::fmt;
 use std::path::Path;
 
 use crate::names::RegionName;
+use crate::table::family_files::has_store_file_name;
 use crate::table::tracker;
-use crate::{FileTree, Item, ItemKind, StoreFileName};
+use crate::{FileTree, Item, ItemKind};
 
 /// The kind of a directory.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -54,10 +55,8 @@ impl DirectoryKind {
         if has(".tabledesc") || subdirectories(items).any(|item| is_region(item.name())) {
             return Self::Table;
         }
-        let is_store_file = |item: &Item| {
-            matches!(item.kind, ItemKind::File { .. })
-                && item.name().is_some_and(|name| name.parse::<StoreFileName>().is_ok())
-        };
+        let is_store_file =
+            |item: &Item| matches!(item.kind, ItemKind::File { .. }) && has_store_file_name(item);
         if has(tracker::DIRECTORY) || items.iter().any(is_store_file) {
             return Self::Family;
         }

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
-use crate::names::other::{SkipReason, directory_reason};
+use crate::names::skip_reason::{SkipReason, directory_reason};
 use crate::root::directory_kind::DirectoryKind;
 use crate::root::other_layouts::check_listing;
-use crate::root::replaced::{ReplacedRegion, split_off_replaced};
+use crate::root::replaced_regions::{ReplacedRegion, split_off_replaced};
 use crate::table::entry::classify;
+use crate::table::family_files::{has_store_file_name, live_files};
 use crate::table::schema::{self, TableSchema};
 use crate::table::tracker::{self, TrackedFile, TrackedFiles};
-use crate::table::tracker_setting::read_list;
 use crate::{
     EntryKind, Error, FileTree, Item, ItemKind, ListedFile, Result, StoreFileName, Warning,
 };
@@ -175,23 +175,15 @@ impl Visitor<'_> {
 
     /// Returns the list of the files of a directory that count; `None` if all do.
     fn read_list(&mut self, directory: &Path, items: &[Item]) -> Result<Option<TrackedFiles>> {
-        let has_store_files = |item: &Item| {
-            item.name().is_some_and(|name| {
-                name == tracker::DIRECTORY || name.parse::<StoreFileName>().is_ok()
-            })
-        };
-        if !items.iter().any(has_store_files) {
+        let may_have_list =
+            |item: &Item| item.name() == Some(tracker::DIRECTORY) || has_store_file_name(item);
+        if !items.iter().any(may_have_list) {
             return Ok(None);
         }
         let (tree, schema) = (self.tree, self.schema_of(directory));
-        let warnings = &mut self.listing.warnings;
-        let Some(schema) = schema else {
-            let tracked = TrackedFiles::read(tree, directory)?;
-            warnings.extend(tracked.iter().flat_map(TrackedFiles::warnings));
-            return Ok(tracked);
-        };
         let family = directory.file_name().unwrap_or_default().as_encoded_bytes();
-        read_list(tree, &schema, family, directory, items, warnings)
+        let warnings = &mut self.listing.warnings;
+        live_files(tree, schema.as_deref(), family, directory, items, warnings)
     }
 
     /// Returns the schema of the table that has a directory as `TABLE/REGION/FAMILY`, if it is one of

@@ -76,8 +76,13 @@ impl LogCells {
     }
 
     /// Returns the names of the files of a family that compactions replaced.
-    pub(super) fn replaced_files(&self, region: &str, family: &[u8]) -> Option<&HashSet<String>> {
-        self.replaced.get(region)?.get(family)
+    pub(super) fn replaced_files(
+        &self,
+        region: &str,
+        family: &[u8],
+    ) -> impl Iterator<Item = &String> {
+        let of_region = self.replaced.get(region);
+        of_region.and_then(|families| families.get(family)).into_iter().flatten()
     }
 
     /// Returns the number of cells.

@@ -7,15 +7,21 @@
 //! the other families of the region ────────────────────────┴─ by row ─ MOB values ─→ cells
 //! ```
 //!
-//! `options.rs` has the parameters, `plan.rs` what is derived from them once for all regions.
-//! `open.rs` opens the files of a region and skips those that cannot contribute; `file_cells.rs`
-//! iterates over one of them. `family.rs`, `region.rs` and
-//! `table.rs` combine them. `parallel.rs` runs parts of the table on several threads, and
-//! `batch.rs` carries their cells. `mob.rs` reads values from MOB files. `logs.rs` has the cells that
-//! were not flushed, and `log_reader.rs` reads them: `log_regions.rs` has them while they are read,
-//! `log_runs.rs` those that do not fit into memory, `log_cells.rs` iterates over both. `wal/region_events.rs` has
-//! what makes them old. `damage.rs` collects what a scan leaves out because of damage.
-//! `store_file_cells.rs` has the cells of a single file that the same parameters select. The folder `split` divides a scan into parts for other processes.
+//! | to find                                                  | file                      |
+//! |----------------------------------------------------------|---------------------------|
+//! | the parameters of a scan                                 | `options.rs`              |
+//! | what is derived from the parameters, once for all regions | `plan.rs`, `row_range.rs` |
+//! | where a file is left out                                 | `open.rs`                 |
+//! | the cells of a file                                      | `file_cells.rs`           |
+//! | the cells of a family, a region, the table               | `family.rs`, `region.rs`, `table.rs`; `source.rs` is what a family merges |
+//! | parts of the table on several threads, and their cells   | `parallel.rs`, `batch.rs` |
+//! | parts of a scan for other processes                      | the folder `split`        |
+//! | values in MOB files                                      | `mob.rs`                  |
+//! | cells that were not flushed                              | `unflushed.rs`, `logs.rs` |
+//! | how the logs are read                                    | `log_reader.rs`; `wal/region_events.rs` has what makes cells old |
+//! | these cells while logs are read, on disk, in order       | `log_regions.rs`, `log_runs.rs`, `log_cells.rs` |
+//! | what a scan leaves out because of damage                 | `damage.rs`               |
+//! | the cells of a single file by the same parameters        | `store_file_cells.rs`     |
 
 mod batch;
 mod damage;

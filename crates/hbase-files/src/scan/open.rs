@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use cells::rules::Rules;
 use filter::Seed;
-use sstable::{
-    Caching, FileName, FilterAnswer, ReadTrace, RowProbe, RowsBetween, Timestamp, error_line,
-};
+use sstable::engine::{FilterQuestion, WantedCells};
+use sstable::{Caching, FileName, FilterAnswer, ReadTrace, RowProbe, RowsBetween, error_line};
 
 use super::damage::MissingCells;
 use super::file_cells::FileCells;
@@ -15,8 +14,9 @@ use super::log_cells::OpenStoreLogCells;
 use super::plan::{FamilyPlan, ScanPlan};
 use super::row_range::RowRange;
 use super::source::Source;
+use crate::history::{FamilyFile, ReplacedFiles, only_logs_can_tell};
 use crate::table::identity_check::FamilyCells;
-use crate::{Error, FileSequence, Region, Result, StoreFile, StoreFileName, StoreFileReader};
+use crate::{Error, FileSequence, Region, Result, StoreFile, StoreFileReader};
 
 /// The open store files of a region that can contribute to a scan.
 #[derive(Debug)]
@@ -41,8 +41,6 @@ pub(super) struct OpenFile {
     pub(super) sequence: FileSequence,
     /// The name in the directory of its family.
     name: String,
-    /// Whether the file is neither a link nor a reference.
-    is_hfile: bool,
     /// Whether a filter said that the file may have the only row of the scan.
     passed_filter: bool,
     region: Arc<str>,
@@ -60,7 +58,7 @@ impl OpenRegion {
                     let recovered = family.recovered_hfiles.iter().filter(|_| plan.scan.with_logs);
                     let all = family.files.iter().chain(recovered);
                     let mut files = open_files(plan, region, &family.name, all)?;
-                    leave_out_compacted(plan, region, &family.name, &mut files)?;
+                    leave_out_replaced(plan, region, &family.name, &mut files)?;
                     files
                 }
                 None => Vec::new(),
@@ -101,16 +99,8 @@ pub(super) fn open_files<'f>(
             Ok((reader, sequence)) => {
                 let (region, family) = (Arc::clone(&region_name), Arc::clone(&family_name));
                 let name = file.name.to_string();
-                let is_hfile = matches!(file.name, StoreFileName::HFile(_));
-                files.push(OpenFile {
-                    reader,
-                    sequence,
-                    name,
-                    is_hfile,
-                    passed_filter: false,
-                    region,
-                    family,
-                });
+                let passed_filter = false;
+                files.push(OpenFile { reader, sequence, name, passed_filter, region, family });
             }
             Err(error) => plan.losses.add_or_fail(error, |error| MissingCells {
                 region: region_name.to_string(),
@@ -126,46 +116,51 @@ pub(super) fn open_files<'f>(
 }
 
 /// Leaves out the files that a compaction has replaced but the server has not yet removed.
-///
-/// The file that the compaction wrote names them, or else a log, if HBase before 2.2 wrote the file. With them, the
-/// scan would return cells twice, and cells that the compaction has dropped. HBase: `StoreEngine.openStoreFiles`,
-/// `HStore.replayCompactionMarker`.
-fn leave_out_compacted(
+fn leave_out_replaced(
     plan: &ScanPlan,
     region: &Region,
     family: &[u8],
     files: &mut Vec<OpenFile>,
 ) -> Result<()> {
-    let inputs =
-        files.iter().filter_map(|file| file.reader.whole().file_info().compaction_inputs());
-    let named: HashSet<String> = inputs.flatten().collect();
-    files.retain(|file| !named.contains(&file.name));
+    let said = |files: &[OpenFile]| -> Vec<FamilyFile> {
+        files.iter().map(|file| FamilyFile::of(&file.name, &file.reader)).collect()
+    };
+    let by_files = ReplacedFiles::by_files(&said(files));
+    files.retain(|file| !by_files.has(&file.name));
+    let mut by_logs = ReplacedFiles::default();
     if plan.scan.with_logs {
-        if let Some(logged) = plan.logs.replaced_files(region.name().as_str(), family) {
-            files.retain(|file| !logged.contains(&file.name));
-        }
-    } else if files.iter().any(|file| file.may_have_replaced_others(files)) {
-        let Region { recovered_edits, last_opened, .. } = region;
-        let logged =
-            plan.compactions.replaced_files(region.name(), recovered_edits, *last_opened, family);
-        match logged {
-            Ok(logged) => files.retain(|file| !logged.contains(&file.name)),
-            Err(source) => {
-                let error = Error::Incomplete { path: plan.path.clone(), source };
-                plan.losses.add_or_fail(error, |error| MissingCells {
-                    region: region.name().to_string(),
-                    family: family.to_vec(),
-                    file: plan.path.display().to_string(),
-                    what: format!(
-                        "{}; it may name files that a compaction replaced, and that were read as well",
-                        error_line(error)
-                    ),
-                    rows: region.info.rows(),
-                })?;
-            }
+        by_logs.add_logged(plan.logs.replaced_files(region.name().as_str(), family));
+    } else {
+        let left = said(files);
+        if left.iter().any(|file| only_logs_can_tell(file, &left)) {
+            by_logs.add_logged(&logged_compactions(plan, region, family)?);
         }
     }
+    files.retain(|file| !by_logs.has(&file.name));
     Ok(())
+}
+
+/// Returns the files that logs name as replaced, for a scan that does not read their cells.
+fn logged_compactions(plan: &ScanPlan, region: &Region, family: &[u8]) -> Result<HashSet<String>> {
+    let Region { recovered_edits, last_opened, .. } = region;
+    let logged =
+        plan.compactions.replaced_files(region.name(), recovered_edits, *last_opened, family);
+    let source = match logged {
+        Ok(logged) => return Ok(logged),
+        Err(source) => source,
+    };
+    let error = Error::Incomplete { path: plan.path.clone(), source };
+    plan.losses.add_or_fail(error, |error| MissingCells {
+        region: region.name().to_string(),
+        family: family.to_vec(),
+        file: plan.path.display().to_string(),
+        what: format!(
+            "{}; it may name files that a compaction replaced, and that were read as well",
+            error_line(error)
+        ),
+        rows: region.info.rows(),
+    })?;
+    Ok(HashSet::new())
 }
 
 fn open_file(
@@ -185,18 +180,6 @@ fn open_file(
 }
 
 impl OpenFile {
-    /// Returns whether a compaction by HBase before 2.2 may have written the file from others of its family.
-    ///
-    /// Such a file looks like a file that a flush has written. All its inputs have sequence ids up to its own.
-    fn may_have_replaced_others(&self, family: &[Self]) -> bool {
-        let FileSequence { newest, is_bulk_loaded, .. } = &self.sequence;
-        let is_older = |other: &Self| other.name != self.name && other.sequence.newest <= *newest;
-        self.is_hfile
-            && !is_bulk_loaded
-            && self.reader.whole().file_info().compaction_inputs().is_none()
-            && family.iter().any(is_older)
-    }
-
     /// Returns whether the file can have cells of the scan, and counts why not.
     fn can_contribute(
         &mut self,
@@ -205,40 +188,21 @@ impl OpenFile {
         rules: &Rules<'_>,
         trace: &mut ReadTrace,
     ) -> bool {
-        let mut count = |counter: fn(&mut ReadTrace) -> &mut u64| {
-            let counter = counter(trace);
-            *counter = counter.saturating_add(1);
+        let probe = plan.single_row().map(|row| {
+            let probe = RowProbe::new(row, Seed::default());
+            family.single_column().into_iter().fold(probe, RowProbe::with_column)
+        });
+        let question = match &probe {
+            Some(probe) => FilterQuestion::Row(probe),
+            None if plan.scan.prefix.is_empty() => FilterQuestion::Nothing,
+            None => FilterQuestion::Prefix(&plan.scan.prefix),
         };
-        count(|trace| &mut trace.files_considered);
-        if !self.has_rows_of(plan, &plan.range) {
-            count(|trace| &mut trace.files_skipped_by_range);
-            return false;
-        }
+        let rows = plan.range.bounds(plan.order);
+        let wanted = WantedCells { rows, rules: Some(rules), question };
         let file = self.reader.whole();
         let times = file.file_info().time_range().map(|range| (range.min, range.max));
-        let (oldest, newest) = times.unwrap_or((Timestamp::OLDEST, Timestamp::LATEST));
-        if !rules.can_contribute(oldest, newest) {
-            count(|trace| &mut trace.files_skipped_by_time);
-            return false;
-        }
-        let answer = if let Some(row) = plan.single_row() {
-            let probe = RowProbe::new(row, Seed::default());
-            let probe = match family.single_column() {
-                Some(column) => probe.with_column(column),
-                None => probe,
-            };
-            file.ask_filter(&probe, trace)
-        } else if plan.scan.prefix.is_empty() {
-            FilterAnswer::NotCovered
-        } else {
-            // Counts the file as considered, which has been done here.
-            let mut asked = ReadTrace::default();
-            let may_contain = file.may_contain_prefix(&plan.scan.prefix, &mut asked);
-            asked.files_considered = 0;
-            trace.add(&asked);
-            if may_contain { FilterAnswer::Maybe } else { FilterAnswer::No }
-        };
-        self.passed_filter = answer == FilterAnswer::Maybe && plan.single_row().is_some();
+        let answer = file.may_have(&wanted, times, trace);
+        self.passed_filter = answer == FilterAnswer::Maybe && probe.is_some();
         answer != FilterAnswer::No
     }
 

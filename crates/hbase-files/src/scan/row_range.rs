@@ -1,5 +1,6 @@
 //! The rows of a scan, or of a part of it.
 
+use sstable::engine::RowBounds;
 use sstable::{Comparator, Reader, RowsBetween};
 
 /// The rows of a scan, or of a part of it.
@@ -17,12 +18,14 @@ impl RowRange {
         self.stop.as_deref().is_none_or(|stop| order.compare_rows(row, stop).is_lt())
     }
 
+    /// Returns the first and the last row in the order of a table.
+    pub(super) fn bounds(&self, order: Comparator) -> RowBounds<'_> {
+        RowBounds::from_start(&self.start, self.stop.as_deref(), order)
+    }
+
     /// Returns whether a file has rows in the range, by its first and last row.
     pub(super) fn overlaps(&self, file: &Reader, order: Comparator) -> bool {
-        let (Some(first), Some(last)) = (file.first_row(), file.last_row()) else {
-            return false;
-        };
-        self.ends_after(first, order) && order.compare_rows(last, &self.start).is_ge()
+        file.overlaps(&self.bounds(order))
     }
 
     /// Returns whether the range has rows of a region, whose last key is exclusive.

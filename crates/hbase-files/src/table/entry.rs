@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use sstable::Reference;
 
-use crate::names::other::{SkipReason, directory_reason, file_reason};
+use crate::names::skip_reason::{SkipReason, directory_reason, file_reason};
 use crate::tree::contents::Contents;
 use crate::{Error, FileTree, HFileLink, ItemKind, ReferenceName, Result, StoreFileName};
 

@@ -1,4 +1,6 @@
-//! A table: its schema, its regions and their store files.
+//! A table: its schema, its regions and their store files, as types and as rules about single files.
+//!
+//! Nothing here goes through the directory of a table: the folder `table_reader` finds its regions and files.
 //!
 //! | to find                                                   | file                                   |
 //! |-----------------------------------------------------------|----------------------------------------|
@@ -12,12 +14,13 @@
 //! | the logs that may have unflushed cells                    | `log_files.rs`, `table_log.rs`         |
 //! | the logs of a region that are gone                        | `lost_logs.rs`                         |
 //! | the compactions that only the logs name                   | `logged_compactions.rs`                |
-//! | which files of a family are live                          | `tracker.rs`, `tracker_setting.rs`     |
+//! | which files of a family count                             | `family_files.rs`, `tracker.rs`, `tracker_setting.rs` |
 //! | whether an HFile belongs in its place                     | `identity_check.rs`                    |
 //! | the files, regions and rows that a problem affects        | `problem_place.rs`                     |
 
 mod create_statement;
 pub(crate) mod entry;
+pub(crate) mod family_files;
 mod file_sequence;
 pub(crate) mod identity_check;
 mod location;

@@ -18,6 +18,7 @@
 //! `StoreFileListFile`.
 
 use std::cmp::Reverse;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use prost::Message;
@@ -198,9 +199,14 @@ impl TrackedFiles {
         Ok(previous)
     }
 
+    /// Returns the name of the tracker file.
+    pub(crate) fn file_name(&self) -> impl fmt::Display {
+        self.path.file_name().unwrap_or_default().display()
+    }
+
     /// Returns a warning for each tracker file that was passed over.
     pub(crate) fn warnings(&self) -> impl Iterator<Item = Warning> {
-        let read = self.path.file_name().unwrap_or_default().display();
+        let read = self.file_name();
         let what =
             format!("is cut off: HBase passes it over and reads {read}, and so does this read");
         self.cut_off.iter().map(move |path| Warning::new(path, what.clone()))

@@ -16,8 +16,7 @@
 use std::path::Path;
 
 use crate::table::schema::TableSchema;
-use crate::table::tracker::{self, TrackedFiles};
-use crate::{Error, FileTree, Item, Result, StoreFileName, Warning};
+use crate::{Error, Result};
 
 /// The setting that names the tracker.
 const TRACKER: &str = "hbase.store.file-tracker.impl";
@@ -26,51 +25,11 @@ const SOURCE: &str = "hbase.store.file-tracker.migration.src.impl";
 /// The package of HBase's trackers, which may be named by their classes.
 const PACKAGE: &str = "org.apache.hadoop.hbase.regionserver.storefiletracker.";
 
-/// Returns the list of the files of a family that count; `None` if all of its directory do.
-///
-/// The schema says whether the family has a list. If it does not, a server-wide setting decides, which
-/// is not in the root directory; then a list counts if there is one, with a warning.
-///
-/// # Errors
-///
-/// As [`TrackedFiles::read`]; [`Error::Missing`] if the family must have a list, has files and no
-/// list; [`Error::Unsupported`] for a tracker that is none of HBase's.
-pub(crate) fn read_list(
-    tree: &dyn FileTree,
-    schema: &TableSchema,
-    family: &[u8],
-    directory: &Path,
-    items: &[Item],
-    warnings: &mut Vec<Warning>,
-) -> Result<Option<TrackedFiles>> {
-    let unsupported = |what| Error::Unsupported { path: directory.to_owned(), what };
-    let setting = Tracker::of(schema, family).map_err(unsupported)?;
-    if setting == Some(Tracker::Directory) {
-        return Ok(None);
-    }
-    let tracked = TrackedFiles::read(tree, directory)?;
-    let is_store_file =
-        |item: &Item| item.name().is_some_and(|name| name.parse::<StoreFileName>().is_ok());
-    if tracked.is_none() && setting == Some(Tracker::List) && items.iter().any(is_store_file) {
-        let searched = vec![directory.join(tracker::DIRECTORY)];
-        let what = "the list of the family's store file tracker".to_owned();
-        return Err(Error::Missing { path: directory.to_owned(), what, searched });
-    }
-    if let Some(tracked) = &tracked {
-        if setting.is_none() {
-            let what = "lists the files of the family, but the table does not set its store file tracker, so the configuration of HBase decides whether the list counts: it was read";
-            warnings.push(Warning::new(&tracked.path, what));
-        }
-        warnings.extend(tracked.warnings());
-    }
-    Ok(tracked)
-}
-
 /// Returns whether HBase reads the list of a family; `None` if the schema of its table does not say so.
 ///
 /// # Errors
 ///
-/// As [`read_list`], if the tracker is none of HBase's.
+/// [`Error::Unsupported`] for a tracker that is none of HBase's.
 pub(crate) fn reads_list(
     schema: &TableSchema,
     family: &[u8],

@@ -13,11 +13,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::table::family_files::{FamilyEntry, live_files, warn_of_other_families};
 use crate::table::region_info::{self, RegionInfo};
 use crate::table::root_paths::list_if_there;
-use crate::table::schema::{TableSchema, is_family_name};
+use crate::table::schema::TableSchema;
 use crate::table::store_file::StorePlace;
-use crate::table::tracker_setting::read_list;
 use crate::table::{Family, Region};
 use crate::table_reader::found::Found;
 use crate::table_reader::meta::MetaRegions;
@@ -245,30 +245,9 @@ impl RegionDirectories<'_> {
                 Err(error) => found.problems.push(error),
             }
         }
-        self.warn_of_other_families(directory, &mut found.warnings);
+        let (tree, schema) = (self.tree, self.schema);
+        warn_of_other_families(tree, schema, directory, "; left out", &mut found.warnings);
         Region { info, families, recovered_edits: Vec::new(), last_opened: None }
-    }
-
-    /// Warns of store files in directories of families that the schema does not have. HBase ignores them.
-    fn warn_of_other_families(&self, region: &Path, warnings: &mut Vec<Warning>) {
-        let is_store_file =
-            |item: &Item| item.name().is_some_and(|name| name.parse::<StoreFileName>().is_ok());
-        // No read needs other families, so a directory that cannot be listed is no problem.
-        for item in list_if_there(self.tree, region).unwrap_or_default() {
-            let name = item.name().filter(|name| is_family_name(name.as_bytes()));
-            let is_directory = matches!(item.kind, ItemKind::Directory | ItemKind::DirectoryLink);
-            let is_other =
-                |name: &str| is_directory && self.schema.family(name.as_bytes()).is_none();
-            if !name.is_some_and(is_other) {
-                continue;
-            }
-            let what = match list_if_there(self.tree, &item.path) {
-                Ok(items) if !items.iter().any(is_store_file) => continue,
-                Ok(_) => "has store files of a family that the schema of the table does not have",
-                Err(_) => "is no family of the schema of the table, and cannot be listed",
-            };
-            warnings.push(Warning::new(item.path, format!("{what}; left out")));
-        }
     }
 
     fn read_family(
@@ -295,7 +274,7 @@ impl RegionDirectories<'_> {
         let tracked = match self.kind {
             DirectoryKind::Table => {
                 let (tree, schema) = (self.tree, self.schema);
-                read_list(tree, schema, name, &directory, &items, &mut found.warnings)?
+                live_files(tree, Some(schema), name, &directory, &items, &mut found.warnings)?
             }
             _ => None,
         };
@@ -333,23 +312,26 @@ impl RegionDirectories<'_> {
         problems: &mut Vec<Error>,
     ) {
         for item in items {
-            let name = item.name().and_then(|name| name.parse::<StoreFileName>().ok());
-            let Some(name) = name else {
-                if self.kind == DirectoryKind::Table && blocks_region(&item) {
-                    let what = "is a file without the name of a store file: HBase does not open the region until it is moved away";
-                    problems.push(Error::damaged(&item.path, what));
+            let name = match FamilyEntry::of(&item) {
+                FamilyEntry::StoreFile(name) => name,
+                FamilyEntry::EmptyStoreFile(name) if self.kind == DirectoryKind::Snapshot => name,
+                FamilyEntry::EmptyStoreFile(_) => {
+                    problems.push(Error::damaged(&item.path, "the store file is empty"));
+                    continue;
                 }
-                continue;
+                FamilyEntry::NotAFile => {
+                    problems.push(self.not_a_file(&place.listed_in, item.path));
+                    continue;
+                }
+                FamilyEntry::OtherFile { blocks_region } => {
+                    if blocks_region && self.kind == DirectoryKind::Table {
+                        let what = "is a file without the name of a store file: HBase does not open the region until it is moved away";
+                        problems.push(Error::damaged(&item.path, what));
+                    }
+                    continue;
+                }
+                FamilyEntry::Other => continue,
             };
-            let ItemKind::File { len } = item.kind else {
-                problems.push(self.not_a_file(&place.listed_in, item.path));
-                continue;
-            };
-            let is_link = matches!(name, StoreFileName::Link(_));
-            if len == 0 && self.kind != DirectoryKind::Snapshot && !is_link {
-                problems.push(Error::damaged(&item.path, "the store file is empty"));
-                continue;
-            }
             let path = Some(item.path);
             files.push(StoreFile { name, len: None, half: None, path, place: place.clone() });
         }
@@ -377,15 +359,6 @@ impl RegionDirectories<'_> {
             Ok(Some(_)) => Error::damaged(&path, format!("the {named} is not a {wanted}")),
         }
     }
-}
-
-/// Returns whether an entry that has no name of a store file keeps HBase from opening the region.
-///
-/// HBase passes over empty files, and names with `-`. HBase: `StoreFileInfo.isValid`. Hidden names are those of
-/// checksums that a local file system keeps.
-fn blocks_region(item: &Item) -> bool {
-    let is_passed_over = |name: &str| name.contains('-') || name.starts_with('.');
-    matches!(item.kind, ItemKind::File { len: 1.. }) && !item.name().is_none_or(is_passed_over)
 }
 
 /// Turns the error of a missing or damaged description into a warning, with what was done about it.

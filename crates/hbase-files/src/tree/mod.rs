@@ -1,6 +1,10 @@
-//! Access to the files of a directory, and the kind of a file by its bytes.
+//! Access to directories and files, whatever they mean: nothing here knows tables.
 //!
-//! All access goes through [`FileTree`]. `root_tree` refuses symbolic links that lead out of the root.
+//! | to find                                              | file           |
+//! |------------------------------------------------------|----------------|
+//! | the interface through which all access goes          | `file_tree.rs` |
+//! | the same, without links that lead out of the root    | `root_tree.rs` |
+//! | what a file is, by its first and last bytes          | `contents.rs`  |
 
 pub(crate) mod contents;
 mod file_tree;

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use hbase_files::{Error, TableScan};
+use hbase_files::{Error, Listing, LocalTree, TableScan, split_off_compacted};
 use sstable::{Cell, CellRef, FileInfo, WriterOptions};
 
-use super::made::{Log, Made, MadeRegion, field, flushed, hfile, put};
+use super::made::{Log, Made, MadeRegion, compacted_from, field, flushed, hfile, put};
 
 /// Returns the cell of the marker of a compaction of files of a family.
 fn compaction(region: &str, family: &str, inputs: &[usize]) -> Cell {
@@ -135,4 +135,39 @@ fn a_scan_without_logs_reads_them_only_for_files_that_do_not_say_what_they_repla
     }
     region.file(&hfile(9), flushed(2), &[put("2", "q", 2, 1, "compacted")]);
     assert_eq!(made.cells(&TableScan::default().raw(true)), ALL, "file 1 is the oldest");
+}
+
+/// A restored region has links to archived files, which may have been compacted from files that are still there.
+#[test]
+fn a_listing_and_a_scan_leave_out_the_same_inputs_of_an_hfile_a_link_and_a_bulk_loaded_file() {
+    let loaded = format!("{}_SeqId_7_", hfile(9));
+    for kind in ["HFile", "link", "bulk-loaded", "of a chain"] {
+        let made = Made::new(&[]);
+        let region = made.region(1, "", "");
+        region.file(&hfile(1), flushed(1), &[put("a", "q", 1, 1, "input")]);
+        region.file(&hfile(2), flushed(3), &[put("b", "q", 1, 1, "flushed")]);
+        let (options, cells) = (compacted_from(2, &[1]), [put("a", "q", 2, 1, "compacted")]);
+        match kind {
+            "HFile" => region.file(&hfile(9), options, &cells),
+            "link" => {
+                let gone = made.gone_region(2, "");
+                made.archived(&gone, &hfile(9), options, &cells);
+                let link = format!("t={}-{}", gone.name, hfile(9));
+                fs::write(region.path.join("f").join(link), b"").expect("ours");
+            }
+            "bulk-loaded" => region.file(&loaded, options, &cells),
+            _ => {
+                region.file(&hfile(8), options, &[put("a", "q", 1, 1, "input")]);
+                region.file(&hfile(9), compacted_from(2, &[8]), &cells);
+            }
+        }
+        let scanned = made.cells(&TableScan::default().raw(true));
+        let cells: Vec<&str> =
+            scanned.iter().map(|cell| cell.split('=').next().expect("a key")).collect();
+        assert_eq!(cells, ["a:q/2", "b:q/1"], "{kind}");
+        let mut listing = Listing::read(&LocalTree, &region.path).expect("sound").entries;
+        let left_out = split_off_compacted(&LocalTree, &mut listing);
+        assert!(left_out.iter().any(|file| file.path.ends_with(hfile(1))), "{kind}: {left_out:?}");
+        assert_eq!(listing.len(), 2, "{kind}");
+    }
 }

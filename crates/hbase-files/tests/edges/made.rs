@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use hbase_files::{LocalTree, RootDirectory, Table, TableCells, TableScan};
 use md5::{Digest, Md5};
-use sstable::{Cell, CellRef, CellType, Half, Reference, SequenceId, Timestamp, WriterOptions};
+use sstable::{
+    Cell, CellRef, CellType, FileInfo, Half, Reference, SequenceId, Timestamp, WriterOptions,
+};
 use support::plain_log::{EntryKey, PlainLog};
 pub(crate) use support::protobuf::{field, varint};
 use tempfile::TempDir;
@@ -163,6 +165,13 @@ pub(crate) fn write_file(path: &Path, options: WriterOptions, cells: &[Cell]) {
 /// Returns the name of an HFile.
 pub(crate) fn hfile(number: usize) -> String {
     format!("{number:032x}")
+}
+
+/// Returns the options of a file that a compaction of these files wrote.
+pub(crate) fn compacted_from(sequence: u64, inputs: &[usize]) -> WriterOptions {
+    let inputs: Vec<u8> =
+        inputs.iter().flat_map(|number| field(1, hfile(*number).as_bytes())).collect();
+    flushed(sequence).file_info(FileInfo::COMPACTION_EVENT, [&b"PBUF"[..], &inputs].concat())
 }
 
 /// Returns the options of a flushed file.

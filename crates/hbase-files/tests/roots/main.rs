@@ -11,6 +11,6 @@ mod missing_files;
 mod parts_not_needed;
 mod refused;
 mod refusing;
-mod replaced;
+mod replaced_regions;
 mod snapshots;
 mod verify_mob;

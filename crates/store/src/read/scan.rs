@@ -4,13 +4,15 @@
 //! row to row [backwards](RowsBackward), and reads each row forwards.
 
 use std::borrow::Cow;
+use std::ops::Bound;
 use std::sync::Arc;
 
 use cells::backward::RowsBackward;
 use cells::cell_filter::CellFilter;
 use cells::rules::{Rules, Verdict};
 use cells::shown::{Choice, Selection, ShownCells};
-use sstable::{Caching, Cell, CellRef, KeyRef, ReadTrace, prefix_end};
+use sstable::engine::{FilterQuestion, RowBounds, WantedCells};
+use sstable::{Caching, Cell, CellRef, Comparator, FilterAnswer, KeyRef, ReadTrace, prefix_end};
 
 use crate::error::Result;
 use crate::files::version::store_file::{FileCursor, StoreFile};
@@ -73,12 +75,8 @@ impl ScanCells {
             })
             .collect();
         let mut trace = ReadTrace::default();
-        let can_contribute = |file: &&Arc<StoreFile>| {
-            let prefix = scan.prefix.as_deref();
-            let reader = &file.reader;
-            can_contribute(file, &scan, &rules)
-                && prefix.is_none_or(|prefix| reader.may_contain_prefix(prefix, &mut trace))
-        };
+        let can_contribute =
+            |file: &&Arc<StoreFile>| can_contribute(file, &scan, &rules, &mut trace);
         let files = family.files.by_sequence().filter(can_contribute);
         sources.extend(
             files.map(|file| CellSource::File(Box::new(FileCursor::new(file, Caching::Use)))),
@@ -220,14 +218,14 @@ impl Drop for ScanCells {
     }
 }
 
-/// Returns whether a file can hold cells that affect the scan's result.
-fn can_contribute(file: &StoreFile, scan: &Scan, rules: &Rules<'_>) -> bool {
-    let (first, last) = (file.entry.first_row(), file.entry.last_row());
-    let (start, stop) = (scan.start.as_deref(), scan.stop.as_deref());
-    let in_range = if scan.reverse {
-        start.is_none_or(|start| first <= start) && stop.is_none_or(|stop| last > stop)
-    } else {
-        start.is_none_or(|start| last >= start) && stop.is_none_or(|stop| first < stop)
-    };
-    in_range && rules.can_contribute(file.oldest(), file.newest())
+/// Returns whether a file can hold cells that affect the scan's result, and counts why not.
+fn can_contribute(file: &StoreFile, scan: &Scan, rules: &Rules<'_>, trace: &mut ReadTrace) -> bool {
+    let start = scan.start.as_deref().map_or(Bound::Unbounded, Bound::Included);
+    let stop = scan.stop.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+    let (first, last) = if scan.reverse { (stop, start) } else { (start, stop) };
+    let rows = RowBounds::new(first, last, Comparator::Bytes);
+    let question = scan.prefix.as_deref().map_or(FilterQuestion::Nothing, FilterQuestion::Prefix);
+    let wanted = WantedCells { rows, rules: Some(rules), question };
+    let times = Some((file.oldest(), file.newest()));
+    file.reader.may_have(&wanted, times, trace) != FilterAnswer::No
 }

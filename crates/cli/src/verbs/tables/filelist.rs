@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use hbase_files::TableName;
-use hbase_files::rebuild::{
+use hbase_files::tracker_lists::{
     DecidedFile, FileDecision, FileKind, ListRebuild, RebuiltList, RebuiltLists,
 };
+use hbase_files::{TableName, Warning};
 use serde::Serialize;
 use store::Clock;
 use transfer::OutputDirectory;
@@ -136,43 +136,43 @@ fn check_is_outside(output: &Path, root: &Path) -> anyhow::Result<()> {
 }
 
 #[derive(Serialize)]
-struct ListsReport {
+struct ListsReport<'l> {
     schema: u32,
     table: String,
     ok: bool,
     /// The directory in which the lists were written.
     output: Option<String>,
-    lists: Vec<ListLine>,
+    lists: Vec<ListLine<'l>>,
 }
 
 #[derive(Serialize)]
-struct ListLine {
-    region: String,
-    family: String,
+struct ListLine<'l> {
+    region: &'l str,
+    family: &'l str,
     /// The path of the list below the directory of the table.
     list: String,
     timestamp: u64,
-    unreadable: Vec<UnreadableList>,
-    files: Vec<FileLine>,
+    unreadable: Vec<UnreadableList<'l>>,
+    files: Vec<FileLine<'l>>,
 }
 
 /// An old list that cannot be read.
 #[derive(Serialize)]
-struct UnreadableList {
+struct UnreadableList<'l> {
     file: String,
-    what: String,
+    what: &'l str,
 }
 
 #[derive(Serialize)]
-struct FileLine {
-    file: String,
+struct FileLine<'l> {
+    file: &'l str,
     bytes: u64,
     decision: &'static str,
-    why: Option<String>,
+    why: Option<&'l str>,
 }
 
-impl ListsReport {
-    fn new(table: &TableName, lists: &RebuiltLists, output: Option<&Path>) -> Self {
+impl<'l> ListsReport<'l> {
+    fn new(table: &TableName, lists: &'l RebuiltLists, output: Option<&Path>) -> Self {
         Self {
             schema: 1,
             table: table.to_string(),
@@ -181,23 +181,17 @@ impl ListsReport {
             lists: lists.lists.iter().map(ListLine::new).collect(),
         }
     }
-
-    /// Returns the number of files with a decision.
-    fn count(&self, is_counted: impl Fn(&str) -> bool) -> u64 {
-        let files = self.lists.iter().flat_map(|list| &list.files);
-        files.filter(|file| is_counted(file.decision)).count() as u64
-    }
 }
 
-impl ListLine {
-    fn new(list: &RebuiltList) -> Self {
-        let unreadable = list.unreadable.iter().map(|unread| UnreadableList {
-            file: unread.path.display().to_string(),
-            what: unread.what.clone(),
+impl<'l> ListLine<'l> {
+    fn new(list: &'l RebuiltList) -> Self {
+        let unreadable = list.unreadable.iter().map(|Warning { path, what }| UnreadableList {
+            file: path.display().to_string(),
+            what,
         });
         Self {
-            region: list.region.to_string(),
-            family: list.family.clone(),
+            region: list.region.as_str(),
+            family: &list.family,
             list: list.path().display().to_string(),
             timestamp: list.timestamp,
             unreadable: unreadable.collect(),
@@ -209,37 +203,39 @@ impl ListLine {
 const LEFT_OUT: &str = "left-out";
 const UNDECIDED: &str = "undecided";
 
-impl FileLine {
-    fn new(file: &DecidedFile) -> Self {
-        let (decision, why) = match &file.decision {
+impl<'l> FileLine<'l> {
+    fn new(DecidedFile { name, len, decision }: &'l DecidedFile) -> Self {
+        let (decision, why) = match decision {
             FileDecision::Taken(FileKind::HFile) => ("hfile", None),
             FileDecision::Taken(FileKind::Reference) => ("reference", None),
             FileDecision::Taken(FileKind::Link) => ("link", None),
-            FileDecision::LeftOut(why) => (LEFT_OUT, Some(why.clone())),
-            FileDecision::Undecided(why) => (UNDECIDED, Some(why.clone())),
+            FileDecision::LeftOut(why) => (LEFT_OUT, Some(&**why)),
+            FileDecision::Undecided(why) => (UNDECIDED, Some(&**why)),
         };
-        Self { file: file.name.clone(), bytes: file.len, decision, why }
+        Self { file: name, bytes: *len, decision, why }
     }
 }
 
-impl Report for ListsReport {
+impl Report for ListsReport<'_> {
     fn answer(&self) -> Answer {
         Answer::from_bool(self.ok)
     }
 
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let (mut taken, mut left_out, mut undecided) = (0, 0, 0);
         for list in &self.lists {
             writeln!(out, "{}", as_line(&list.list))?;
             for unread in &list.unreadable {
-                writeln!(out, "  old list   {}: {}", as_line(&unread.file), as_line(&unread.what))?;
+                writeln!(out, "  old list   {}: {}", as_line(&unread.file), as_line(unread.what))?;
             }
             for FileLine { file, bytes, decision, why } in &list.files {
-                let decision = match *decision {
-                    UNDECIDED => "UNDECIDED",
-                    LEFT_OUT => "left out",
-                    "hfile" => "HFile",
-                    link_or_reference => link_or_reference,
+                let (decision, count) = match *decision {
+                    UNDECIDED => ("UNDECIDED", &mut undecided),
+                    LEFT_OUT => ("left out", &mut left_out),
+                    "hfile" => ("HFile", &mut taken),
+                    link_or_reference => (link_or_reference, &mut taken),
                 };
+                *count += 1;
                 let bytes = show_number(*bytes, "byte");
                 writeln!(out, "  {decision:<9}  {}, {bytes}", as_line(file))?;
                 if let Some(why) = why {
@@ -247,13 +243,11 @@ impl Report for ListsReport {
                 }
             }
         }
-        let lists = show_number(self.lists.len() as u64, "list");
-        let files = show_number(self.count(|is| is != LEFT_OUT && is != UNDECIDED), "file");
-        let left_out = show_count(self.count(|is| is == LEFT_OUT));
+        let (lists, files) = (self.lists.len() as u64, show_number(taken, "file"));
+        let (lists, left_out) = (show_number(lists, "list"), show_count(left_out));
         write!(out, "table {}: {lists}, {files}, {left_out} left out", as_line(&self.table))?;
-        match self.count(|is| is == UNDECIDED) {
-            0 => {}
-            undecided => write!(out, ", {} UNDECIDED", show_count(undecided))?,
+        if undecided > 0 {
+            write!(out, ", {} UNDECIDED", show_count(undecided))?;
         }
         match &self.output {
             Some(output) => writeln!(out, "; written to {}", as_line(output)),

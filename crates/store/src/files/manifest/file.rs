@@ -81,14 +81,6 @@ impl FileEntry {
         })
     }
 
-    pub(crate) fn first_row(&self) -> &[u8] {
-        self.first_key.row()
-    }
-
-    pub(crate) fn last_row(&self) -> &[u8] {
-        self.last_key.row()
-    }
-
     /// Returns the problem if a file does not have the listed length.
     pub(crate) fn wrong_len(&self, len: u64) -> Option<String> {
         (len != self.length).then(|| differ("its length is", &len, &self.length))
@@ -225,11 +217,6 @@ impl FlatKey {
 
     fn as_ref(&self) -> KeyRef<'_> {
         KeyRef::parse(&self.0).expect("checked when it was made")
-    }
-
-    /// Returns the row: the bytes after the row's length.
-    fn row(&self) -> &[u8] {
-        self.as_ref().row
     }
 }
 

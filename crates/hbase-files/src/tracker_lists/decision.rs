@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::SkipReason;
-
 /// A file of a family, and whether a new list has it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct DecidedFile {
@@ -49,11 +47,6 @@ impl fmt::Display for FileKind {
 }
 
 impl FileDecision {
-    /// Leaves out a file that is no store file.
-    pub(super) fn skipped(reason: SkipReason) -> Self {
-        Self::LeftOut(reason.description().to_owned())
-    }
-
     /// Returns whether the list has the file.
     pub const fn is_taken(&self) -> bool {
         matches!(self, Self::Taken(_))

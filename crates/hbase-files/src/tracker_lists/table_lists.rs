@@ -3,19 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::bulk_loaded;
 use super::candidate::Candidate;
 use super::decision::{DecidedFile, FileDecision, FileKind};
-use super::previous;
-use super::replaced::CompactionRules;
+use super::loaded_copies::LoadedFiles;
+use super::rules::Evidence;
 use crate::names::RegionName;
+use crate::table::family_files::warn_of_other_families;
 use crate::table::root_paths::{list_if_there, table_in};
-use crate::table::schema::is_family_name;
-use crate::table::tracker::{DIRECTORY, PreviousLists};
+use crate::table::tracker::DIRECTORY;
 use crate::table::tracker_setting::{other_store_engine, reads_list};
 use crate::{
-    Error, FileTree, Item, ItemKind, LeftOutReason, Result, RootDirectory, StoreFileName, Table,
-    TableName, TrackedFile, TrackedFiles, Warning,
+    Error, FileTree, Item, ItemKind, LeftOutReason, Result, RootDirectory, Table, TableName,
+    TrackedFile, TrackedFiles, Warning,
 };
 
 /// How lists are made, and what the caller has decided about single files.
@@ -24,7 +23,7 @@ use crate::{
 /// use std::path::Path;
 /// use std::sync::Arc;
 ///
-/// use hbase_files::rebuild::ListRebuild;
+/// use hbase_files::tracker_lists::ListRebuild;
 /// use hbase_files::{LocalTree, RootDirectory};
 ///
 /// let root = RootDirectory::open(Arc::new(LocalTree), Path::new("hbase"))?;
@@ -41,8 +40,14 @@ use crate::{
 #[must_use]
 pub struct ListRebuild {
     now: u64,
-    leave_out: BTreeSet<PathBuf>,
-    take: BTreeSet<PathBuf>,
+    /// What the caller has decided, by `REGION/FAMILY/FILE`.
+    choices: BTreeMap<PathBuf, Choice>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Choice {
+    LeaveOut,
+    Take,
 }
 
 /// The new lists of a table.
@@ -74,23 +79,19 @@ pub struct RebuiltList {
 impl ListRebuild {
     /// Creates options with the time of the lists, in milliseconds since 1970.
     pub const fn new(now: u64) -> Self {
-        Self { now, leave_out: BTreeSet::new(), take: BTreeSet::new() }
+        Self { now, choices: BTreeMap::new() }
     }
 
     /// Leaves out a file, whatever it is: `REGION/FAMILY/FILE`. Default: none. Of this and [`take`](Self::take), the
     /// last call counts.
     pub fn leave_out(mut self, file: impl Into<PathBuf>) -> Self {
-        let file = file.into();
-        self.take.remove(&file);
-        self.leave_out.insert(file);
+        self.choices.insert(file.into(), Choice::LeaveOut);
         self
     }
 
     /// Lists a readable file even if it would be left out or is undecided: `REGION/FAMILY/FILE`. Default: none.
     pub fn take(mut self, file: impl Into<PathBuf>) -> Self {
-        let file = file.into();
-        self.leave_out.remove(&file);
-        self.take.insert(file);
+        self.choices.insert(file.into(), Choice::Take);
         self
     }
 
@@ -112,7 +113,7 @@ impl ListRebuild {
         let tree = &**table.tree();
         let mut lists = RebuiltLists { lists: Vec::new(), warnings: Vec::new() };
         let families = Self::families(&table, &mut lists.warnings)?;
-        let mut unused: BTreeSet<&PathBuf> = self.leave_out.union(&self.take).collect();
+        let mut unused: BTreeSet<&PathBuf> = self.choices.keys().collect();
         let mut named_files = BTreeSet::new();
         for (region, directory) in regions(tree, &table.path)? {
             for family in &families {
@@ -125,7 +126,9 @@ impl ListRebuild {
                 unused.retain(|file| !list.has(file));
                 lists.lists.push(list);
             }
-            warn_of_other_families(tree, &table, &directory, &mut lists.warnings)?;
+            let meaning = ": there is no list of them";
+            let warnings = &mut lists.warnings;
+            warn_of_other_families(tree, &table.schema, &directory, meaning, warnings);
         }
         if let Some(file) = unused.first() {
             let what =
@@ -166,67 +169,67 @@ impl ListRebuild {
     ) -> Result<RebuiltList> {
         let FamilyPlace { table, region, family, path } = place;
         let tree = &**table.tree();
+        let of_family = Path::new(region.as_str()).join(family);
+        let archive = table_in(&table.root, "archive/data", &table.name).join(&of_family);
+        let previous = TrackedFiles::read_previous(tree, path)?;
+        let listed = previous.newest.iter().flat_map(|list| list.files.iter().rev());
+        let mut listed: BTreeMap<_, _> =
+            listed.map(|file| (file.name.clone(), file.clone())).collect();
+        let loaded = LoadedFiles::list(tree, [path, &archive])?;
         let mut files = Vec::new();
         for item in list_if_there(tree, path)? {
-            files.extend(Candidate::read(tree, item)?);
+            files.extend(Candidate::read(tree, &item, &loaded)?);
+        }
+        for file in &mut files {
+            file.listed = listed.remove(&file.name);
+        }
+        self.choose(&of_family, &mut files)?;
+        for listed in listed.into_values() {
+            files.push(Candidate::only_listed(tree, &archive, listed)?);
         }
         files.sort_by(|one, other| one.name.cmp(&other.name));
-        let of_family = Path::new(region.as_str()).join(family);
+        let mut origins = files.iter().filter_map(|file| file.origin.as_ref());
+        let other_engine = other_store_engine(&table.schema, family.as_bytes()).or_else(|| {
+            origins.any(|origin| origin.is_one_of_several).then(|| OTHER_ENGINE.to_owned())
+        });
+        Evidence { previous: &previous, other_engine }.decide(&mut files);
+        // Why a file that is only in the list cannot be taken is known now.
         self.choose(&of_family, &mut files)?;
-        let previous = TrackedFiles::read_previous(tree, path)?;
-        previous::compare(&previous, &mut files);
-        let archive = table_in(&table.root, "archive/data", &table.name).join(&of_family);
-        bulk_loaded::apply(tree, path, &archive, &mut files)?;
-        let other_engine = other_store_engine(&table.schema, family.as_bytes());
-        let is_one_of_several =
-            |file: &Candidate| file.origin.as_ref().is_some_and(|origin| origin.is_one_of_several);
-        let by_files = || files.iter().any(is_one_of_several).then(|| OTHER_ENGINE.to_owned());
-        let other_engine = other_engine.or_else(by_files);
-        let is_list_current = !previous.may_be_outdated;
-        CompactionRules { other_engine, is_list_current }.apply(&mut files);
-        let mut missing = previous::missing(&previous, tree, &archive, &files)?;
-        self.choose(&of_family, &mut missing)?;
-        files.append(&mut missing);
         named_files.extend(files.iter().flat_map(|file| {
             let inputs = file.origin.iter().flat_map(|origin| origin.inputs.iter().cloned());
             inputs.chain([file.name.clone()])
         }));
-        Ok(self.finish(place, files, previous))
+        let later = |time: u64| self.now.max(time.saturating_add(1));
+        let decided = |Candidate { name, len, decision, .. }| DecidedFile { name, len, decision };
+        Ok(RebuiltList {
+            region: RegionName::clone(region),
+            family: (*family).to_owned(),
+            files: files.into_iter().map(decided).collect(),
+            unreadable: previous.unreadable,
+            timestamp: later(previous.timestamp_max),
+            name_time: (previous.name_time_max > 0).then(|| later(previous.name_time_max)),
+        })
     }
 
     /// Decides about the files that the caller has named.
     fn choose(&self, of_family: &Path, files: &mut [Candidate]) -> Result<()> {
         for file in files {
             let path = of_family.join(&file.name);
-            if self.leave_out.contains(&path) {
-                file.choose(FileDecision::LeftOut("left out by the caller".to_owned()));
-            } else if self.take.contains(&path) {
-                let kind = file.origin.as_ref().map(|origin| origin.kind);
-                let kind = kind.ok_or_else(|| cannot_take(of_family, file))?;
-                file.choose(FileDecision::Taken(kind));
-            }
+            let Some(choice) = self.choices.get(&path) else { continue };
+            let decision = match (choice, &file.origin, &file.decision) {
+                (Choice::LeaveOut, ..) => {
+                    FileDecision::LeftOut("left out by the caller".to_owned())
+                }
+                (Choice::Take, Some(origin), _) => FileDecision::Taken(origin.kind),
+                (_, None, FileDecision::LeftOut(why) | FileDecision::Undecided(why)) => {
+                    let what = format!("a list cannot have this file: {why}");
+                    return Err(Error::NotFound { path, what });
+                }
+                (_, None, FileDecision::Taken(_)) => unreachable!("a file in the list was read"),
+            };
+            (file.decision, file.is_chosen) = (decision, true);
         }
         Ok(())
-    }
-
-    fn finish(
-        &self,
-        place: &FamilyPlace<'_>,
-        files: Vec<Candidate>,
-        previous: PreviousLists,
-    ) -> RebuiltList {
-        let later = |time: u64| self.now.max(time.saturating_add(1));
-        let mut files: Vec<DecidedFile> = files.into_iter().map(Candidate::into_decided).collect();
-        files.sort_by(|one, other| one.name.cmp(&other.name));
-        let name_time = (previous.name_time_max > 0).then(|| later(previous.name_time_max));
-        RebuiltList {
-            region: place.region.clone(),
-            family: place.family.to_owned(),
-            files,
-            unreadable: previous.unreadable,
-            timestamp: later(previous.timestamp_max),
-            name_time,
-        }
     }
 }
 
@@ -253,15 +256,10 @@ impl RebuiltList {
     /// If a file is undecided: see [`is_decided`](Self::is_decided).
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         assert!(self.is_decided(), "a list of undecided files");
-        let files = self.files.iter().filter_map(|file| match file.decision {
-            FileDecision::Taken(FileKind::HFile) => Some((file, file.len)),
-            FileDecision::Taken(_) => Some((file, 0)),
-            _ => None,
-        });
-        let files = files.map(|(file, size)| TrackedFile {
-            name: file.name.clone(),
-            size,
-            reference: None,
+        let files = self.files.iter().filter_map(|file| {
+            let FileDecision::Taken(kind) = file.decision else { return None };
+            let size = if kind == FileKind::HFile { file.len } else { 0 };
+            Some(TrackedFile { name: file.name.clone(), size, reference: None })
         });
         let (timestamp, cut_off) = (self.timestamp, Vec::new());
         TrackedFiles { path: self.path(), timestamp, files: files.collect(), cut_off }.to_bytes()
@@ -285,16 +283,6 @@ struct FamilyPlace<'t> {
     path: PathBuf,
 }
 
-/// The error for a file to take that cannot be read.
-fn cannot_take(of_family: &Path, file: &Candidate) -> Error {
-    let why = match file.decision() {
-        FileDecision::LeftOut(why) | FileDecision::Undecided(why) => why,
-        FileDecision::Taken(_) => "it cannot be read",
-    };
-    let what = format!("a list cannot have this file: {why}");
-    Error::NotFound { path: of_family.join(&file.name), what }
-}
-
 /// Returns the directories of regions of a table, by ascending name.
 fn regions(tree: &dyn FileTree, table: &Path) -> Result<BTreeMap<RegionName, PathBuf>> {
     let items = tree.list(table).map_err(Error::io(table, "list it"))?;
@@ -304,31 +292,6 @@ fn regions(tree: &dyn FileTree, table: &Path) -> Result<BTreeMap<RegionName, Pat
         is_directory.then_some((name, item.path))
     };
     Ok(items.into_iter().filter_map(region).collect())
-}
-
-/// Warns of store files in the directories of families that the schema does not have.
-fn warn_of_other_families(
-    tree: &dyn FileTree,
-    table: &Table,
-    region: &Path,
-    warnings: &mut Vec<Warning>,
-) -> Result<()> {
-    for item in list_if_there(tree, region)? {
-        let Some(name) = item.name().filter(|name| is_family_name(name.as_bytes())) else {
-            continue;
-        };
-        let is_directory = matches!(item.kind, ItemKind::Directory | ItemKind::DirectoryLink);
-        if !is_directory || table.schema.family(name.as_bytes()).is_some() {
-            continue;
-        }
-        let is_store_file =
-            |item: &Item| item.name().is_some_and(|name| name.parse::<StoreFileName>().is_ok());
-        if list_if_there(tree, &item.path)?.iter().any(is_store_file) {
-            let what = "has store files of a family that the schema of the table does not have: there is no list of them";
-            warnings.push(Warning::new(item.path, what));
-        }
-    }
-    Ok(())
 }
 
 /// Warns of files of split and merged regions of which no other region has a reference or the cells.

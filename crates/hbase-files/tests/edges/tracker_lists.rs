@@ -4,13 +4,13 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use hbase_files::rebuild::{FileDecision, ListRebuild, RebuiltList, RebuiltLists};
+use hbase_files::tracker_lists::{FileDecision, ListRebuild, RebuiltList, RebuiltLists};
 use hbase_files::{Error, LocalTree, RootDirectory, TableScan, TrackedFiles};
-use sstable::{FileInfo, Half, Timestamp, WriterOptions};
+use sstable::{Half, Timestamp, WriterOptions};
 use support::directory_parts::tracker_file;
 
 use super::kinds::{Kinds, all};
-use super::made::{Made, MadeRegion, field, flushed, hfile, number, put};
+use super::made::{Made, MadeRegion, compacted_from, field, flushed, hfile, number, put};
 
 const NOW: u64 = 1000;
 
@@ -74,13 +74,6 @@ fn old_list(region: &MadeRegion, name: &str, time: usize, files: &[(&str, usize)
     let entries: Vec<u8> = files.iter().flat_map(entry).collect();
     let message = [number(1, time), entries, number(3, 1)].concat();
     write(region, &format!(".filelist/{name}"), &tracker_file(&message));
-}
-
-/// Returns the options of a file that a compaction of these files wrote.
-fn compacted(sequence: u64, inputs: &[usize]) -> WriterOptions {
-    let inputs: Vec<u8> =
-        inputs.iter().flat_map(|number| field(1, hfile(*number).as_bytes())).collect();
-    flushed(sequence).file_info(FileInfo::COMPACTION_EVENT, [&b"PBUF"[..], &inputs].concat())
 }
 
 #[test]
@@ -296,7 +289,7 @@ fn new_files_of_a_region_that_was_opened_without_its_list_are_not_replaced_by_an
     region.file(&hfile(1), at(1_000), &cells());
     region.file(
         &hfile(2),
-        compacted(1_000, &[9]).major_compaction(true).create_time(Timestamp::new(2_000)),
+        compacted_from(1_000, &[9]).major_compaction(true).create_time(Timestamp::new(2_000)),
         &cells(),
     );
     region.file(&hfile(3), at(3_000), &cells());
@@ -338,7 +331,7 @@ fn the_copy_of_a_loaded_file_replaces_nothing_although_it_is_of_a_major_compacti
     let region = made.region(1, "", "");
     let family = region.path.join("f");
     region.file(&hfile(1), flushed(18), &cells());
-    region.file(&hfile(2), compacted(1_000, &[1]).major_compaction(true), &cells());
+    region.file(&hfile(2), compacted_from(1_000, &[1]).major_compaction(true), &cells());
     fs::copy(family.join(hfile(2)), family.join(format!("{}_SeqId_20_", hfile(3)))).expect("ours");
     let list = list(&made, &region);
     let loaded = format!("+{}_SeqId_20_", hfile(3));
@@ -350,7 +343,7 @@ fn files_of_stripes_are_undecided_where_one_file_of_the_default_engine_would_be_
     let made = tracked();
     let region = made.region(1, "", "");
     region.file(&hfile(1), flushed(1), &cells());
-    region.file(&hfile(2), compacted(1, &[1]), &cells());
+    region.file(&hfile(2), compacted_from(1, &[1]), &cells());
     assert_eq!(marks(&list(&made, &region)), [format!("-{}", hfile(1)), format!("+{}", hfile(2))]);
     region.file(&hfile(3), flushed(2).file_info("STRIPE_START_KEY", "m"), &cells());
     let expected = [format!("?{}", hfile(1)), format!("+{}", hfile(2)), format!("+{}", hfile(3))];
@@ -362,8 +355,8 @@ fn a_file_that_the_caller_leaves_out_was_still_an_input() {
     let made = tracked();
     let region = made.region(1, "", "");
     region.file(&hfile(1), flushed(1), &cells());
-    region.file(&hfile(2), compacted(1, &[1]), &cells());
-    region.file(&hfile(3), compacted(1, &[2]), &cells());
+    region.file(&hfile(2), compacted_from(1, &[1]), &cells());
+    region.file(&hfile(3), compacted_from(1, &[2]), &cells());
     let file = Path::new(&region.name).join("f").join(hfile(2));
     let options = ListRebuild::new(NOW).leave_out(file);
     let expected = [format!("-{}", hfile(1)), format!("-{}", hfile(2)), format!("+{}", hfile(3))];
@@ -378,7 +371,7 @@ fn a_compaction_that_is_in_no_list_replaces_nothing_until_it_is_taken() {
     for number in [1, 2] {
         region.file(&hfile(number), flushed(number as u64), &cells());
     }
-    region.file(&hfile(3), compacted(2, &[1, 2]).major_compaction(true), &cells());
+    region.file(&hfile(3), compacted_from(2, &[1, 2]).major_compaction(true), &cells());
     let len = |number| {
         let file = fs::metadata(region.path.join("f").join(hfile(number))).expect("there");
         usize::try_from(file.len()).expect("small")

@@ -1,0 +1,194 @@
+//! The files of a family that a new list may have, each read as far as the rules need it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use sstable::{
+    FileInfo, FileInfoValue, FileName, ReaderOptions, SequenceId, Timestamp, error_line,
+};
+
+use super::decision::{FileDecision, FileKind};
+use super::loaded_copies::LoadedFiles;
+use crate::history::FamilyFile;
+use crate::names::skip_reason::{SkipReason, file_reason};
+use crate::table::family_files::FamilyEntry;
+use crate::{
+    EntryKind, Error, FileSequence, FileTree, Item, ItemKind, ListedFile, Result, StoreFileName,
+    StoreFileReader, TrackedFile,
+};
+
+/// A file of a family, in its directory or only in a list.
+#[derive(Debug)]
+pub(super) struct Candidate {
+    pub(super) name: String,
+    pub(super) len: u64,
+    /// The decision so far.
+    pub(super) decision: FileDecision,
+    /// Whether the caller has decided, which no rule changes.
+    pub(super) is_chosen: bool,
+    pub(super) place: FilePlace,
+    /// The bulk-loaded file that has the same bytes.
+    pub(super) loaded_copy: Option<String>,
+    /// What the newest readable list has of the file.
+    pub(super) listed: Option<TrackedFile>,
+    /// What the file says about its origin; `None` unless it is a store file that can be read.
+    pub(super) origin: Option<Origin>,
+}
+
+/// Where a file is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum FilePlace {
+    /// In the directory of the family.
+    Family,
+    /// Only in the list and in the archive.
+    Archive,
+    /// Only in the list.
+    Nowhere,
+}
+
+/// What a store file says about its origin.
+#[derive(Debug)]
+pub(super) struct Origin {
+    pub(super) kind: FileKind,
+    /// The files of this family that a compaction replaced by this one. Empty for references, links and bulk-loaded
+    /// files, whose file info comes from another region.
+    pub(super) inputs: BTreeSet<String>,
+    /// Whether a major compaction of this family wrote the file.
+    pub(super) is_major_compaction: bool,
+    pub(super) is_bulk_loaded: bool,
+    /// The sequence id up to which the file has writes.
+    pub(super) newest: Option<SequenceId>,
+    /// When the HFile was begun; for references and links, that to which they lead.
+    pub(super) created: Option<Timestamp>,
+    /// Whether an engine wrote the file that can write several files in a compaction.
+    pub(super) is_one_of_several: bool,
+}
+
+/// The key of the first row of a stripe, in files of the stripe store engine.
+const STRIPE_START: &[u8] = b"STRIPE_START_KEY";
+
+impl Candidate {
+    /// Reads an entry of a family's directory; `None` for a directory without the name of a store file.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors: a retry may help.
+    pub(super) fn read(
+        tree: &dyn FileTree,
+        item: &Item,
+        loaded: &LoadedFiles<'_>,
+    ) -> Result<Option<Self>> {
+        let name = item.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let len = if let ItemKind::File { len } = item.kind { len } else { 0 };
+        let left_out = |reason: SkipReason| FileDecision::LeftOut(reason.description().to_owned());
+        let undecided = |why: &str| FileDecision::Undecided(why.to_owned());
+        let decision = match FamilyEntry::of(item) {
+            FamilyEntry::StoreFile(StoreFileName::Link(_)) if len > 0 => {
+                undecided("has the name of a link, which has no bytes, and has bytes")
+            }
+            FamilyEntry::StoreFile(parsed) => match Origin::of(tree, &parsed, &item.path, len) {
+                Ok(origin) => {
+                    let loaded_copy = loaded.copy_of(&item.path, len)?;
+                    let file = Self::new(name, len, FileDecision::Taken(origin.kind));
+                    return Ok(Some(Self { loaded_copy, origin: Some(origin), ..file }));
+                }
+                Err(error) if error.is_loss() => undecided(&error_line(&error)),
+                Err(error) => return Err(error),
+            },
+            FamilyEntry::EmptyStoreFile(_) => {
+                undecided("is empty: a write did not finish, or its cells are lost")
+            }
+            FamilyEntry::NotAFile => {
+                undecided("has the name of a store file, and is no regular file")
+            }
+            FamilyEntry::OtherFile { .. } => file_reason(&name).map_or_else(
+                || {
+                    let why = "does not have the name of a store file, so HBase does not read it";
+                    FileDecision::LeftOut(why.to_owned())
+                },
+                left_out,
+            ),
+            FamilyEntry::Other if item.kind == ItemKind::Other => left_out(SkipReason::NotAFile),
+            FamilyEntry::Other => return Ok(None),
+        };
+        Ok(Some(Self::new(name, len, decision)))
+    }
+
+    /// Creates a file that is only in a list; a rule decides about it.
+    pub(super) fn only_listed(
+        tree: &dyn FileTree,
+        archive: &Path,
+        listed: TrackedFile,
+    ) -> Result<Self> {
+        let path = archive.join(&listed.name);
+        let archived = tree.find(&path).map_err(Error::io(&path, "find it"))?;
+        let place = archived.map_or(FilePlace::Nowhere, |_| FilePlace::Archive);
+        let file = Self::new(listed.name.clone(), 0, FileDecision::Undecided(String::new()));
+        Ok(Self { place, listed: Some(listed), ..file })
+    }
+
+    /// Creates a file of which nothing is known but the name, the length and the decision.
+    pub(super) const fn new(name: String, len: u64, decision: FileDecision) -> Self {
+        let (place, is_chosen) = (FilePlace::Family, false);
+        let (loaded_copy, listed, origin) = (None, None, None);
+        Self { name, len, decision, is_chosen, place, loaded_copy, listed, origin }
+    }
+
+    /// Returns what the file says of others: it counts if the list is to have it.
+    pub(super) fn family_file(&self) -> FamilyFile {
+        let origin = self.origin.as_ref();
+        FamilyFile {
+            name: self.name.clone(),
+            inputs: origin.map(|origin| origin.inputs.iter().cloned().collect()),
+            newest: origin.and_then(|origin| origin.newest),
+            counts: self.decision.is_taken(),
+        }
+    }
+
+    /// Returns the origin of the file, if the list is to have it.
+    pub(super) fn taken_origin(&self) -> Option<&Origin> {
+        self.origin.as_ref().filter(|_| self.decision.is_taken())
+    }
+
+    /// Returns the origin of the file, unless it is left out.
+    pub(super) fn origin_unless_left_out(&self) -> Option<&Origin> {
+        self.origin.as_ref().filter(|_| !matches!(self.decision, FileDecision::LeftOut(_)))
+    }
+}
+
+impl Origin {
+    /// Reads a file, or the one to which it leads.
+    fn of(tree: &dyn FileTree, name: &StoreFileName, path: &Path, len: u64) -> Result<Self> {
+        let (kind, entry) = match name {
+            StoreFileName::Link(link) => (FileKind::Link, EntryKind::Link(link.clone())),
+            StoreFileName::Reference(name) => {
+                (FileKind::Reference, EntryKind::Reference { name: name.clone(), stored: None })
+            }
+            StoreFileName::HFile(_) | StoreFileName::Mob(_) => (FileKind::HFile, EntryKind::HFile),
+        };
+        let location = ListedFile { path: path.to_owned(), len, kind: entry }.locate(tree)?;
+        let shown = FileName::new(location.path.display().to_string());
+        let reader = StoreFileReader::open(tree, &location, shown, ReaderOptions::default())?;
+        let info = reader.whole().file_info();
+        let FileSequence { newest, is_bulk_loaded, .. } = FileSequence::of(Some(name), &reader);
+        let created = info.create_time();
+        let is_historical = info.decoded(FileInfo::HISTORICAL) == Some(FileInfoValue::Flag(true));
+        // A job that writes files for bulk loads sets the flag of major compactions, too.
+        let is_of_family = kind == FileKind::HFile && !is_bulk_loaded;
+        let inputs = info.compaction_inputs().filter(|_| is_of_family);
+        Ok(Self {
+            kind,
+            inputs: inputs.into_iter().flatten().collect(),
+            is_major_compaction: is_of_family && info.is_major_compaction(),
+            is_bulk_loaded,
+            newest,
+            created,
+            is_one_of_several: is_historical || info.value(STRIPE_START).is_some(),
+        })
+    }
+
+    /// Returns whether a flush or a compaction of this family wrote the file.
+    pub(super) fn is_of_family(&self) -> bool {
+        self.kind == FileKind::HFile && !self.is_bulk_loaded
+    }
+}
