@@ -2,13 +2,11 @@
 
 use std::io;
 
-use crate::engine::Contender;
+use crate::engine::{Contender, OURS_DEFAULT};
 use crate::engines;
 
 /// The engine that the others are compared with.
 pub(crate) const OURS: &str = "ours";
-/// Ours with a family map: where the map covers a file, the file's filter is not asked.
-pub(crate) const OURS_DEFAULT: &str = "ours, default";
 
 /// Contenders with equal bits of filter per key.
 pub(crate) const WITH_FILES: &[Contender] = &[

@@ -95,6 +95,8 @@ impl Shape {
     }
 }
 
+/// Ours with a family map: where the map covers a file, the file's filter is not asked.
+pub(crate) const OURS_DEFAULT: &str = "ours, default";
 /// Bits of filter per key.
 pub(crate) const BITS_PER_KEY: f64 = 10.0;
 

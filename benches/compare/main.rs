@@ -19,6 +19,7 @@ mod page;
 mod plan;
 mod reads;
 mod record;
+mod run;
 mod stores;
 mod work_directory;
 
@@ -31,7 +32,8 @@ use clap::Parser;
 use crate::comparison::Comparison;
 use crate::engine::Shape;
 use crate::plan::Plan;
-use crate::record::{Record, Run};
+use crate::record::Record;
+use crate::run::Run;
 use crate::work_directory::WorkDirectory;
 
 /// Compare this store with other engines: blocks touched and time per get

@@ -9,7 +9,7 @@ use crate::claims::{self, Claim, conclusion};
 use crate::contenders::OURS;
 use crate::figure::{self, Figure, number};
 use crate::load::{BUSY_PROCESSORS, Stage, warning};
-use crate::record::Run;
+use crate::run::Run;
 
 /// What a ratio and a goal mean.
 const RATIOS: &str = "<h2>Ratios and goals</h2>\n<p>A ratio is our figure divided by the peer's in \

@@ -5,8 +5,7 @@ use std::thread;
 use workload::cpu_time::{THREAD, cpu_nanos};
 use workload::{Asked, RowKey, ScanSum, alternate};
 
-use crate::contenders::OURS_DEFAULT;
-use crate::engine::{Counters, Engine};
+use crate::engine::{Counters, Engine, OURS_DEFAULT};
 use crate::figure::Figure;
 use crate::load::count_file_reads;
 use crate::plan::Plan;

@@ -5,32 +5,14 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use serde::{Deserialize, Serialize};
 use workload::cpu_time::Ticks;
 
-use crate::claims::{self, Claim, claims, conclusion};
+use crate::claims::{self, claims, conclusion};
 use crate::figure::{self, Figure};
 use crate::load::{Stage, warning};
 use crate::page::page;
+use crate::run::Run;
 use crate::work_directory::put;
-
-/// What a run measured, as in the JSON file.
-#[derive(Debug, Default, Deserialize, Serialize)]
-pub(crate) struct Run {
-    /// Whether the run completed; false while it runs and if it was interrupted.
-    pub(crate) is_finished: bool,
-    /// Seconds to the end of the last stage.
-    pub(crate) seconds: f64,
-    /// The number of rows of the main comparison.
-    pub(crate) rows: u64,
-    /// The finished stages in order.
-    pub(crate) stages: Vec<Stage>,
-    /// The command line, the machine, and the settings of the engines, in words.
-    pub(crate) settings: Vec<String>,
-    pub(crate) figures: Vec<Figure>,
-    #[serde(skip_deserializing)]
-    pub(crate) claims: Vec<Claim>,
-}
 
 /// A run in progress and its output files.
 pub(crate) struct Record {

@@ -9,8 +9,7 @@ use filter::{FilterKind, Sizing};
 use sstable::{BloomType, Compression, DataBlockEncoding, Reader, ReaderOptions};
 use store::{CompactionKind, FamilyOptions, Keys, MapMode, Store, StoreOptions};
 
-use crate::contenders::OURS_DEFAULT;
-use crate::engine::{BITS_PER_KEY, Counters, Engine, NewRows, Settings, Shape};
+use crate::engine::{BITS_PER_KEY, Counters, Engine, NewRows, OURS_DEFAULT, Settings, Shape};
 
 const FAMILY: &str = "f";
 /// HBase limits blocks by the size of plain cells; after `FAST_DIFF` 4 KiB are left.
