@@ -1,7 +1,5 @@
 //! The contenders: which engines take part, with which settings.
 
-use std::io;
-
 use crate::engine::{Contender, OURS_DEFAULT};
 use crate::engines;
 
@@ -36,11 +34,3 @@ pub(crate) const WITHOUT_FILES: &[Contender] = &[
     #[cfg(feature = "store-peers")]
     Contender { name: "SurrealKV, Bloom", open: engines::surrealkv::open },
 ];
-
-/// Returns the version of RocksDB, if RocksDB takes part.
-pub(crate) fn rocksdb_version() -> io::Result<Option<String>> {
-    #[cfg(feature = "peers")]
-    return engines::rocksdb::version().map(Some);
-    #[cfg(not(feature = "peers"))]
-    Ok(None)
-}

@@ -99,7 +99,7 @@ fn main() -> io::Result<()> {
     let plan = Plan::new(&arguments);
     let place = WorkDirectory::new(arguments.directory.as_deref())?;
     let outputs = [arguments.json, arguments.report];
-    let record = Record::new(plan.rows, plan.settings()?, outputs);
+    let record = Record::new(plan.rows, plan.settings(), outputs);
     let mut comparison = Comparison { place: place.path(), plan: &plan, record };
     comparison.run()?;
     let mut record = comparison.record;

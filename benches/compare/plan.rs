@@ -1,11 +1,9 @@
 //! The amount of work of a run, and the settings that all engines share.
 
-use std::io;
-
+use crate::Arguments;
 use crate::engine::Shape;
 use crate::figure::MORE_ROWS;
 use crate::load::machine;
-use crate::{Arguments, contenders};
 
 /// Number of files in the shape "many files".
 pub(crate) const FILES: u64 = 16;
@@ -51,7 +49,7 @@ impl Plan {
     }
 
     /// Describes the command, the machine and the settings that all engines share, for the report.
-    pub(crate) fn settings(&self) -> io::Result<Vec<String>> {
+    pub(crate) fn settings(&self) -> Vec<String> {
         let Self { rows, rounds, gets, questions, scanned, .. } = self;
         let text = format!(
             "{rows} rows in random order; keys of 16 to 24 bytes, values of 100, half of each compressible
@@ -68,9 +66,11 @@ one run: the many files, merged to one sorted run
 {rounds} alternating rounds of {gets} gets each, with {questions} different keys
 a scan reads the first {scanned} rows in key order"
         );
-        let version = contenders::rocksdb_version()?.map(|version| format!("RocksDB {version}"));
         let command = std::env::args().collect::<Vec<_>>().join(" ");
-        let settings = text.lines().map(str::to_owned).chain(version);
-        Ok([command, machine()].into_iter().chain(settings).collect())
+        let mut settings = vec![command, machine()];
+        settings.extend(text.lines().map(str::to_owned));
+        #[cfg(feature = "peers")]
+        settings.push(format!("RocksDB {}", crate::engines::rocksdb::version()));
+        settings
     }
 }

@@ -4,8 +4,8 @@
 //! Filters and indexes are on the heap outside the cache, as by default: they are never evicted and
 //! do not count towards its size.
 
+use std::fs;
 use std::path::Path;
-use std::{fs, io};
 
 use ::rocksdb::perf::{PerfContext, PerfMetric, PerfStatsLevel, set_perf_stats};
 use ::rocksdb::{
@@ -28,18 +28,17 @@ pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
 /// Returns the version of the library, which can differ from the version of the crate.
 ///
 /// A database names the version in its file of options.
-pub(crate) fn version() -> io::Result<String> {
-    let directory = tempfile::tempdir()?;
-    drop(DB::open_default(directory.path()).map_err(io::Error::other)?);
-    for file in fs::read_dir(directory.path())? {
-        let text = String::from_utf8_lossy(&fs::read(file?.path())?).into_owned();
-        let version =
-            text.split_once("\n  rocksdb_version=").and_then(|(_, rest)| rest.lines().next());
-        if let Some(version) = version {
-            return Ok(version.to_owned());
-        }
-    }
-    Err(io::Error::other("RocksDB wrote no file with its version"))
+pub(crate) fn version() -> String {
+    let directory = tempfile::tempdir().expect("a directory for temporary files");
+    drop(DB::open_default(directory.path()).expect("a writable directory"));
+    let mut files = fs::read_dir(directory.path()).expect("the directory exists").flatten();
+    let version = files.find_map(|file| {
+        let text = fs::read(file.path()).ok()?;
+        let text = String::from_utf8_lossy(&text);
+        let (_, version) = text.split_once("\n  rocksdb_version=")?;
+        Some(version.lines().next()?.to_owned())
+    });
+    version.expect("the file of options")
 }
 
 fn options(settings: Settings) -> Options {
