@@ -2,34 +2,32 @@
 //!
 //! Errors of a store are panics, because they invalidate the comparison.
 
-use std::ops::Range;
 use std::path::Path;
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
-use workload::Rows;
+use workload::{RowKey, VALUE_LEN};
+
+/// Rows to be written.
+pub(crate) type NewRows<'a> = &'a mut dyn Iterator<Item = (RowKey, [u8; VALUE_LEN])>;
 
 /// An open store.
 pub(crate) trait Engine: Send + Sync {
     /// Writes rows in the given order with one put each.
     ///
-    /// Each put is in the log when it returns; none waits for the disk.
-    fn load(&self, rows: Rows, indexes: Range<u64>);
+    /// Each put is in the log when it returns; none waits for the disk. An engine that has nothing
+    /// but transactions of many rows writes all in one.
+    fn load(&self, rows: NewRows<'_>);
 
-    /// Flushes all writes to files.
-    fn flush(&self);
-
-    /// Waits until the background work is done.
-    fn settle(&self);
-
-    /// Merges all files into one run.
-    fn compact(&self);
+    /// Flushes all writes to files, and brings the files into a shape: waits until the background
+    /// work is done, or merges all files.
+    fn arrange(&self, shape: Shape);
 
     /// Gets a key, and passes its value to `found` if the key is present.
     fn get(&self, key: &[u8], found: &mut dyn FnMut(&[u8]));
 
     /// Passes the first `count` rows in key order to `visit`.
-    fn scan(&self, count: u64, visit: &mut dyn FnMut(&[u8], &[u8]));
+    fn scan(&self, count: usize, visit: &mut dyn FnMut(&[u8], &[u8]));
 
     /// Turns counting of this thread's reads on or off, where counting costs time.
     fn count_reads(&self, _count: bool) {}
@@ -76,90 +74,64 @@ pub(crate) struct Counters {
     pub(crate) data_blocks: u64,
 }
 
-/// The arrangement of a store's files; its name is the same in options, figures, tables and charts.
+/// The arrangement of a store's files.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Shape {
     /// Overlapping files that are never merged
     #[default]
-    #[serde(rename = "many files")]
     ManyFiles,
     /// As the engine's own compaction leaves them
-    #[serde(rename = "levelled")]
     Levelled,
     /// One sorted run
-    #[serde(rename = "one run")]
     OneRun,
 }
 
 impl Shape {
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::ManyFiles => "many files",
-            Self::Levelled => "levelled",
-            Self::OneRun => "one run",
-        }
+    /// Returns the name in tables and charts, which the option has with a hyphen.
+    pub(crate) fn name(self) -> String {
+        let value = self.to_possible_value().expect("no value is skipped");
+        value.get_name().replace('-', " ")
     }
 }
 
+/// Ours with a family map: where the map covers a file, the file's filter is not asked.
+pub(crate) const OURS_DEFAULT: &str = "ours, default";
 /// Bits of filter per key.
 pub(crate) const BITS_PER_KEY: f64 = 10.0;
-
-/// A kind of filter, with [`BITS_PER_KEY`].
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum FilterChoice {
-    /// A Bloom filter with one cache line per key (fjall: its only filter, a plain Bloom filter).
-    Bloom,
-    Ribbon,
-}
 
 /// An engine with its best or best-known settings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Contender {
-    /// The engine, then after a comma its filter and cache in a few words.
+    /// The engine, then after a comma its filter and cache in a few words, which the engine obeys.
     pub(crate) name: &'static str,
-    pub(crate) open: Open,
-    /// Not asked by engines without filters.
-    pub(crate) filter: FilterChoice,
-    /// Whether our store keeps a family map, which is its default.
-    pub(crate) has_map: bool,
-    /// Whether RocksDB has its `HyperClock` cache in place of the default.
-    #[cfg_attr(not(feature = "peers"), expect(dead_code, reason = "only RocksDB has a choice"))]
-    pub(crate) is_clock: bool,
+    /// Opens or creates the store in a directory.
+    pub(crate) open: fn(&Path, Settings) -> Box<dyn Engine>,
 }
 
-impl Contender {
-    pub(crate) fn engine(&self) -> &'static str {
-        self.name.split(',').next().unwrap_or(self.name)
-    }
-
-    /// Whether both have the same files, and differ only in memory.
-    pub(crate) fn has_files_of(&self, other: &Self) -> bool {
-        let key = |one: &Self| (one.engine(), one.filter, one.has_map);
-        key(self) == key(other)
-    }
+/// Returns the engine in the name of a contender.
+pub(crate) fn engine_of(contender: &str) -> &str {
+    contender.split(',').next().unwrap_or(contender)
 }
 
 /// The settings with which a store is opened.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
-    pub(crate) contender: Contender,
-    pub(crate) shape: Shape,
+    /// The name of the contender.
+    pub(crate) name: &'static str,
+    pub(crate) is_levelled: bool,
     pub(crate) cache_bytes: u64,
 }
 
 impl Settings {
-    /// Returns the size at which a memtable is flushed.
-    pub(crate) fn memtable_bytes(&self) -> usize {
-        // Files of other shapes are only written by `flush`.
-        if self.shape == Shape::Levelled { 16 << 20 } else { 1 << 30 }
+    /// Whether the name of the contender has a word.
+    pub(crate) fn has(&self, word: &str) -> bool {
+        self.name.contains(word)
     }
 
-    /// Returns the size of the cache for engines that take a `usize`.
-    #[cfg(feature = "store-peers")]
-    pub(crate) fn cache_size(&self) -> usize {
-        usize::try_from(self.cache_bytes).expect("fits into usize")
+    /// Returns the size at which a memtable is flushed.
+    pub(crate) const fn memtable_bytes(&self) -> usize {
+        // Files of other shapes are only written by `arrange`.
+        if self.is_levelled { 16 << 20 } else { 1 << 30 }
     }
 }
-
-/// Opens or creates the store in a directory.
-pub(crate) type Open = fn(&Path, Settings) -> Box<dyn Engine>;

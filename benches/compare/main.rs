@@ -15,8 +15,8 @@ mod figure;
 mod goals;
 mod hbase;
 mod load;
-mod maps;
 mod page;
+mod plan;
 mod reads;
 mod record;
 mod run;
@@ -28,12 +28,10 @@ use std::io::{self, BufReader};
 use std::path::PathBuf;
 
 use clap::Parser;
-use workload::Rows;
 
-use crate::comparison::{Comparison, FILES, Plan};
+use crate::comparison::Comparison;
 use crate::engine::Shape;
-use crate::goals::MORE_ROWS;
-use crate::reads::Amount;
+use crate::plan::Plan;
 use crate::record::Record;
 use crate::run::Run;
 use crate::work_directory::WorkDirectory;
@@ -43,8 +41,9 @@ use crate::work_directory::WorkDirectory;
 #[command(after_help = "\
 RocksDB, fjall, coordinode-lsm-tree, SurrealKV, redb and LMDB take part if they are built in:
   cargo run --release -p benches --features peers --bin compare -- --quick --json out.json
-compiles RocksDB's C++ once, half an hour on two cores. With `--features store-peers` instead, all
-but RocksDB take part. HBase takes part with --hbase; it needs a JDK.")]
+compiles RocksDB's C++ once, half an hour on two cores. After `benches/with-rocksdb`, the same
+command takes the compiled RocksDB of Maven Central. With `--features store-peers` instead, all but
+RocksDB take part. HBase takes part with --hbase; it needs a JDK.")]
 #[expect(clippy::struct_excessive_bools, reason = "independent options of the command line")]
 struct Arguments {
     /// Measure less: some 6 minutes on two idle processors instead of 45
@@ -93,73 +92,20 @@ fn main() -> io::Result<()> {
         );
     }
     if let (Some(from), Some(to)) = (&arguments.from, &arguments.report) {
-        let run: Run = serde_json::from_reader(BufReader::new(File::open(from)?))?;
+        let mut run: Run = serde_json::from_reader(BufReader::new(File::open(from)?))?;
+        run.claims = claims::claims(&run.figures, run.rows);
         return std::fs::write(to, page::page(&run));
     }
-    let plan = plan(&arguments);
+    let plan = Plan::new(&arguments);
     let place = WorkDirectory::new(arguments.directory.as_deref())?;
     let outputs = [arguments.json, arguments.report];
-    let record = Record::new(&place, plan.rows, settings(&plan), outputs);
-    let mut comparison = Comparison { place: &place, plan: &plan, record };
+    let record = Record::new(plan.rows, plan.settings(), outputs);
+    let mut comparison = Comparison { place: place.path(), plan: &plan, record };
     comparison.run()?;
     let mut record = comparison.record;
     if arguments.hbase {
-        let rows = Rows::new(stores::SEED);
-        record.add(hbase::measure(&place, rows, plan.rows, plan.amount.rounds)?);
+        record.add(hbase::measure(place.path(), &plan)?);
         record.end_stage("HBase")?;
     }
     record.finish()
-}
-
-fn plan(arguments: &Arguments) -> Plan {
-    let (quick, limits_only) = (arguments.quick, arguments.limits);
-    // A full run measures more rows too.
-    let is_full = !quick && !limits_only;
-    let rows = arguments.rows.unwrap_or(2_000_000);
-    let rounds = arguments.rounds.unwrap_or(if quick { 5 } else { 11 });
-    let part = if quick { 20 } else { 10 };
-    let questions = usize::try_from(rows / part).unwrap_or(usize::MAX).max(1000);
-    let wanted = |shape: &Shape| arguments.shapes.is_empty() || arguments.shapes.contains(shape);
-    let mut shapes = vec![Shape::ManyFiles, Shape::Levelled, Shape::OneRun];
-    shapes.retain(wanted);
-    Plan {
-        rows,
-        more_rows: (is_full || arguments.more_rows).then_some(rows * MORE_ROWS),
-        limits_only,
-        scanned: if quick { rows / 4 } else { rows },
-        amount: Amount { rounds, gets: questions / 5, questions },
-        shapes,
-    }
-}
-
-/// Describes the settings that all engines share, for the report.
-fn settings(plan: &Plan) -> Vec<String> {
-    [
-        format!(
-            "{} rows in random order; keys of 16 to 24 bytes, values of 100, half of each \
-             compressible",
-            plan.rows
-        ),
-        "LZ4, data blocks of 4 KiB, 10.0 bits of filter per key in the files of every engine"
-            .to_owned(),
-        "ours, default: with a family map in memory, which replaces the filters of the files that \
-         it covers; map off: with 10.0 bits per key in all"
-            .to_owned(),
-        "RocksDB's filter and kind of cache are named; the others have one kind of cache each, and \
-         redb and LMDB have no filter"
-            .to_owned(),
-        "each put is a separate call and is in the log when it returns; none waits for the disk; \
-         coordinode has no log, redb and LMDB write 250,000 rows in a transaction"
-            .to_owned(),
-        format!("many files: {FILES} overlapping files, never merged"),
-        "levelled: memtables of 16 MiB, then as each engine's own compaction leaves the files"
-            .to_owned(),
-        "one run: the many files, merged to one sorted run".to_owned(),
-        format!(
-            "{} alternating rounds of {} gets each, with {} different keys",
-            plan.amount.rounds, plan.amount.gets, plan.amount.questions
-        ),
-        format!("a scan reads the first {} rows in key order", plan.scanned),
-    ]
-    .to_vec()
 }

@@ -7,8 +7,8 @@ use workload::Spread;
 
 use crate::claims::{self, Claim, conclusion};
 use crate::contenders::OURS;
-use crate::figure::{self, CACHE_ALL, Figure};
-use crate::load::{BUSY_PROCESSORS, warning};
+use crate::figure::{self, Figure, number};
+use crate::load::{BUSY_PROCESSORS, Stage, warning};
 use crate::run::Run;
 
 /// What a ratio and a goal mean.
@@ -40,7 +40,7 @@ pub(crate) fn page(run: &Run) -> String {
         let rows: Vec<_> = run.claims.iter().map(Claim::cells).collect();
         details(&mut out, "All goals", claims::HEADING, &rows);
     }
-    let gets = gets(&run.figures);
+    let gets = gets(run);
     if !gets.groups.is_empty() {
         out.push_str("<h2>Times</h2>\n");
         out.push_str(&gets.html());
@@ -61,30 +61,16 @@ fn details(out: &mut String, title: &str, head: &str, rows: &[Vec<String>]) {
 }
 
 fn about(out: &mut String, run: &Run) {
-    let machine = &run.machine;
-    let _ = write!(
-        out,
-        "<h2>Run</h2>\n<p><code>{}</code></p><p>{}, {} processors, {:.0} GiB, Linux {}; huge pages: {}. \
-         It took {:.0} s.</p><ul>",
-        escape(&run.command),
-        escape(&machine.processor),
-        machine.processors,
-        machine.memory_gib,
-        escape(&machine.kernel),
-        escape(&machine.transparent_huge_pages),
-        run.seconds,
-    );
-    for setting in &run.settings {
-        let _ = write!(out, "<li>{}</li>", escape(setting));
-    }
-    let stage = |stage: &crate::load::Stage| {
-        let load = stage.other_load.map_or_else(|| "–".to_owned(), |load| format!("{load:.2}"));
-        vec![stage.name.clone(), format!("{:.1}", stage.seconds), load]
-    };
+    let settings: Vec<_> = run.settings.iter().map(|setting| escape(setting)).collect();
+    let settings = settings.join("</li><li>");
     let _ = writeln!(
         out,
-        "</ul>\n<p>A stage is busy if others took more than {BUSY_PROCESSORS:.2} processors.</p>"
+        "<h2>Run</h2>\n<ul><li>{settings}</li></ul>\n<p>It took {:.0} s. A stage is busy if others took \
+         more than {BUSY_PROCESSORS:.2} processors.</p>",
+        run.seconds,
     );
+    let stage =
+        |of: &Stage| vec![of.name.clone(), format!("{:.1}", of.seconds), number(of.other_load, 2)];
     let stages: Vec<_> = run.stages.iter().map(stage).collect();
     details(out, "Stages", "stage | seconds | taken by others, processors", &stages);
 }
@@ -109,21 +95,16 @@ fn ratios(claims: &[Claim]) -> Chart {
 }
 
 /// Returns the chart of the times of gets.
-fn gets(figures: &[Figure]) -> Chart {
-    let gets = || figures.iter().filter(|figure| figure.work == "get" && figure.threads == 1);
-    let rows = gets().next().map_or(0, |figure| figure.rows);
-    let rows = gets().filter(|figure| figure.rows == rows).filter_map(|figure| {
-        let cache = if figure.cache == CACHE_ALL { "" } else { ", small cache" };
-        let asked = figure.asked.as_deref().unwrap_or_default();
-        let title = format!("{asked} get, {}{cache}", figure.shape.name());
+fn gets(run: &Run) -> Chart {
+    let rows = run.figures.iter().filter(|figure| figure.is_get()).filter_map(|figure| {
         let (label, value) = (figure.contender.clone(), Spread::of(&figure.wall)?);
-        Some((title, Row { label, value, limit: None }))
+        Some((figure.title(run.rows), Row { label, value, limit: None }))
     });
     Chart {
         id: "gets",
         title: "Time of a get".to_owned(),
         note: "One thread, by the shape of the files; the cache holds everything, except where it \
-               says \u{201c}small cache\u{201d}. Point: median of the rounds; bar through it: \
+               says “small cache”. Point: median of the rounds; bar through it: \
                quartiles."
             .to_owned(),
         scale: "ns per get; less is better".to_owned(),

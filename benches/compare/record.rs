@@ -5,45 +5,38 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use workload::cpu_time::Ticks;
+
 use crate::claims::{self, claims, conclusion};
 use crate::figure::{self, Figure};
-use crate::load::{Machine, Stage, Ticks, warning};
+use crate::load::{Stage, warning};
 use crate::page::page;
 use crate::run::Run;
-use crate::work_directory::WorkDirectory;
+use crate::work_directory::put;
 
 /// A run in progress and its output files.
-pub(crate) struct Record<'a> {
+pub(crate) struct Record {
     run: Run,
-    /// Rows of the main comparison, which the claims are about.
-    rows: u64,
-    place: &'a WorkDirectory,
     json: Option<PathBuf>,
     report: Option<PathBuf>,
     begun: Instant,
     ticks: Option<Ticks>,
 }
 
-impl<'a> Record<'a> {
+impl Record {
     /// Starts the record of a run.
     pub(crate) fn new(
-        place: &'a WorkDirectory,
         rows: u64,
         settings: Vec<String>,
         [json, report]: [Option<PathBuf>; 2],
     ) -> Self {
+        for setting in &settings {
+            println!("* {setting}");
+        }
+        println!();
         show_heading(figure::HEADING);
-        let run = Run {
-            command: std::env::args().collect::<Vec<_>>().join(" "),
-            machine: Machine::describe(),
-            is_finished: false,
-            seconds: 0.0,
-            stages: Vec::new(),
-            settings,
-            figures: Vec::new(),
-            claims: Vec::new(),
-        };
-        Self { run, rows, place, json, report, begun: Instant::now(), ticks: Ticks::now() }
+        let run = Run { rows, settings, ..Run::default() };
+        Self { run, json, report, begun: Instant::now(), ticks: Ticks::now() }
     }
 
     /// Adds figures and prints them.
@@ -53,10 +46,6 @@ impl<'a> Record<'a> {
     }
 
     /// Ends the current stage and writes all figures.
-    ///
-    /// # Errors
-    ///
-    /// If a file cannot be written.
     pub(crate) fn end_stage(&mut self, name: &str) -> io::Result<()> {
         let total = self.begun.elapsed().as_secs_f64();
         let seconds = total - self.run.seconds;
@@ -65,15 +54,11 @@ impl<'a> Record<'a> {
         eprintln!("compare: {name}: {seconds:.1} s");
         self.run.seconds = total;
         self.run.stages.push(Stage { name: name.to_owned(), seconds, other_load });
-        self.run.claims = claims(&self.run.figures, self.rows);
+        self.run.claims = claims(&self.run.figures, self.run.rows);
         self.write()
     }
 
     /// Marks the run as complete, and prints the goals and the conclusion.
-    ///
-    /// # Errors
-    ///
-    /// If a file cannot be written.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.run.is_finished = true;
         self.write()?;
@@ -90,10 +75,10 @@ impl<'a> Record<'a> {
 
     fn write(&self) -> io::Result<()> {
         if let Some(path) = &self.json {
-            self.place.put(path, &serde_json::to_vec_pretty(&self.run)?)?;
+            put(path, &serde_json::to_vec_pretty(&self.run)?)?;
         }
         if let Some(path) = &self.report {
-            self.place.put(path, page(&self.run).as_bytes())?;
+            put(path, page(&self.run).as_bytes())?;
         }
         Ok(())
     }

@@ -4,22 +4,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::claims::Claim;
 use crate::figure::Figure;
-use crate::load::{Machine, Stage};
+use crate::load::Stage;
 
 /// What a run measured.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Run {
-    /// The command line.
-    pub(crate) command: String,
-    pub(crate) machine: Machine,
     /// Whether the run completed; false while it runs and if it was interrupted.
     pub(crate) is_finished: bool,
     /// Seconds to the end of the last stage.
     pub(crate) seconds: f64,
+    /// The number of rows of the main comparison.
+    pub(crate) rows: u64,
     /// The finished stages in order.
     pub(crate) stages: Vec<Stage>,
-    /// The settings of the engines, in words.
+    /// The command line, the machine, and the settings of the engines, in words.
     pub(crate) settings: Vec<String>,
     pub(crate) figures: Vec<Figure>,
+    #[serde(skip_deserializing)]
     pub(crate) claims: Vec<Claim>,
 }

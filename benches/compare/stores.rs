@@ -1,8 +1,7 @@
-//! The stores of a comparison: loaded once per engine and filter, opened by each contender.
+//! The stores of a comparison, one for each contender.
 
-use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 use std::{fs, io, thread};
 
 use workload::cpu_time::{PROCESS, cpu_nanos};
@@ -10,178 +9,163 @@ use workload::{Rows, Samples, alternate};
 
 use crate::engine::{Contender, Engine, Settings, Shape};
 use crate::figure::Figure;
-use crate::maps::coverage;
-use crate::work_directory::{WorkDirectory, bytes_on_disk, read_all, share};
+use crate::work_directory::read_all;
 
-/// The seed of all keys and values.
-pub(crate) const SEED: u64 = 1;
+/// The rows of all stores.
+pub(crate) const ROWS: Rows = Rows::new(1);
 /// A cache that holds everything.
 pub(crate) const CACHE_BYTES_ALL: u64 = 8 << 30;
+/// The time after a fill at which the maps should cover every file.
+const LATER: Duration = Duration::from_secs(5);
 
-/// Contenders with the same rows.
-pub(crate) struct Stores {
-    pub(crate) contenders: Vec<Contender>,
-    /// One per contender.
-    directories: Vec<PathBuf>,
+/// A store with the first `count` of all rows.
+pub(crate) struct Store {
+    pub(crate) contender: Contender,
+    directory: PathBuf,
     pub(crate) shape: Shape,
-    pub(crate) rows: Rows,
     pub(crate) count: u64,
+    /// `None` while the store is closed.
+    engine: Option<Box<dyn Engine>>,
 }
 
-/// An open store that takes part in a measurement.
-pub(crate) struct OpenStore<'a> {
-    pub(crate) stores: &'a Stores,
-    /// Its number in `stores`.
-    pub(crate) contender: usize,
-    pub(crate) engine: Box<dyn Engine>,
-}
-
-impl Stores {
-    /// Loads `count` rows into each store, part by part in turns.
-    ///
-    /// Returns the time per row until it was in a file, or in the levelled shape until merging was
-    /// done.
-    pub(crate) fn load(
-        place: &WorkDirectory,
-        name: &str,
-        contenders: Vec<Contender>,
-        shape: Shape,
-        count: u64,
-        parts: u64,
-    ) -> io::Result<(Self, Vec<Figure>)> {
-        let directory = |of: &Contender| place.path().join(name).join(of.name);
-        let directories: Vec<_> = contenders.iter().map(directory).collect();
-        let stores = Self { contenders, directories, shape, rows: Rows::new(SEED), count };
-        let owners = stores.owners();
-        for owner in &owners {
-            fs::create_dir_all(&stores.directories[*owner])?;
-        }
-        let open: Vec<_> =
-            owners.iter().map(|owner| stores.open_one(*owner, CACHE_BYTES_ALL)).collect();
-        let samples = alternate(open.len(), parts as usize, |contender, part| {
-            let [first, end] = [part as u64, part as u64 + 1].map(|part| count * part / parts);
-            open[contender].load(stores.rows, first..end);
-            if shape == Shape::Levelled {
-                open[contender].settle();
-            } else {
-                open[contender].flush();
-            }
-            (end - first, 0)
-        });
-        let fills = owners.iter().zip(samples);
-        let mut figures: Vec<_> =
-            fills.map(|(owner, samples)| stores.figure(*owner, "fill", samples)).collect();
-        if shape == Shape::Levelled {
-            for (owner, engine) in owners.iter().zip(&open) {
-                let coverage = coverage(&**engine, &stores.contenders[*owner]);
-                figures.extend(coverage.into_iter().map(|of| Figure { shape, rows: count, ..of }));
-            }
-        }
-        drop(open);
-        stores.share_with_others()?;
-        Ok((stores, figures))
+impl Store {
+    pub(crate) fn engine(&self) -> &dyn Engine {
+        &**self.engine.as_ref().expect("the store is open")
     }
 
-    /// Merges each store to one run with all processors, untimed.
-    pub(crate) fn compact(&mut self) -> io::Result<()> {
-        self.shape = Shape::OneRun;
-        let owners = Mutex::new(self.owners());
-        let next = || owners.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        thread::scope(|scope| {
-            for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
-                scope.spawn(|| {
-                    while let Some(owner) = next() {
-                        self.open_one(owner, CACHE_BYTES_ALL).compact();
-                    }
-                });
-            }
-        });
-        self.share_with_others()
+    /// Opens the store, and closes it before if it is open.
+    pub(crate) fn open(&mut self, cache_bytes: u64) {
+        self.engine = None;
+        let (name, is_levelled) = (self.contender.name, self.shape == Shape::Levelled);
+        let settings = Settings { name, is_levelled, cache_bytes };
+        self.engine = Some((self.contender.open)(&self.directory, settings));
     }
 
-    /// Reads all files, so that they are in the page cache and no engine waits for the disk.
-    ///
-    /// The kernel may have dropped files that were not read while other stores were measured.
-    pub(crate) fn read_all(&self) -> io::Result<()> {
-        self.owners().into_iter().try_for_each(|owner| read_all(&self.directories[owner]))
+    /// Makes a figure of the store.
+    pub(crate) fn figure(&self, work: &str, unit: &str, samples: Samples) -> Figure {
+        let (shape, rows, unit) = (self.shape, self.count, unit.to_owned());
+        Figure { shape, rows, unit, ..Figure::new(self.contender.name, work, samples) }
     }
 
-    /// Opens all stores; our family maps are complete.
-    pub(crate) fn open(&self, cache_bytes: u64) -> Vec<OpenStore<'_>> {
-        let open = |contender| {
-            let engine = self.open_one(contender, cache_bytes);
-            engine.build_maps();
-            OpenStore { stores: self, contender, engine }
-        };
-        (0..self.contenders.len()).map(open).collect()
+    /// Makes a figure of a number that was measured once.
+    fn single(&self, work: &str, unit: &str, sample: f64) -> Figure {
+        self.figure(work, unit, Samples { wall: vec![sample], cpu: Vec::new() })
     }
 
-    /// Opens and closes each store several times; returns the time of each open in milliseconds.
+    /// Reads all files into the page cache; returns the size of the store on disk.
+    pub(crate) fn read_files(&self) -> io::Result<Figure> {
+        Ok(self.single("bytes on disk", "bytes", read_all(&self.directory)? as f64))
+    }
+
+    /// Opens and closes the store several times; returns the time of each open.
     ///
     /// Our family maps are built after the store is open, which is not part of the time.
-    pub(crate) fn time_opening(&self, cache_bytes: u64, rounds: usize) -> Vec<Figure> {
-        let time = |contender: usize| {
-            let mut samples = Samples::default();
-            for _ in 0..rounds {
-                let (cpu, start) = (cpu_nanos(PROCESS), Instant::now());
-                let engine = self.open_one(contender, cache_bytes);
-                samples.wall.push(start.elapsed().as_secs_f64() * 1e3);
-                samples.cpu.push(cpu_nanos(PROCESS).saturating_sub(cpu) as f64 / 1e6);
-                // Closed at once, so that its background work does not disturb the next one.
-                drop(engine);
-            }
-            Figure { unit: "ms".to_owned(), ..self.figure(contender, "open", samples) }
-        };
-        (0..self.contenders.len()).map(time).collect()
-    }
-
-    /// Returns the sizes of the stores on disk.
-    pub(crate) fn sizes(&self) -> io::Result<Vec<Figure>> {
-        let size = |owner: usize| {
-            let wall = vec![bytes_on_disk(&self.directories[owner])? as f64];
-            let figure = self.figure(owner, "disk", Samples { wall, cpu: Vec::new() });
-            Ok(Figure { unit: "bytes".to_owned(), ..figure })
-        };
-        self.owners().into_iter().map(size).collect()
-    }
-
-    /// Removes all files.
-    pub(crate) fn remove(self) -> io::Result<()> {
-        self.directories.iter().try_for_each(fs::remove_dir_all)
-    }
-
-    /// Makes a figure of a contender.
-    pub(crate) fn figure(&self, contender: usize, work: &str, samples: Samples) -> Figure {
-        let figure = Figure::new(&self.contenders[contender], work, samples);
-        Figure { shape: self.shape, rows: self.count, ..figure }
-    }
-
-    pub(crate) fn open_one(&self, contender: usize, cache_bytes: u64) -> Box<dyn Engine> {
-        let (shape, directory) = (self.shape, &self.directories[contender]);
-        let contender = self.contenders[contender];
-        (contender.open)(directory, Settings { contender, shape, cache_bytes })
-    }
-
-    /// Contenders that load their own store; the others get links or copies of these files.
-    fn owners(&self) -> Vec<usize> {
-        (0..self.contenders.len()).filter(|at| self.owner(*at) == *at).collect()
-    }
-
-    fn owner(&self, contender: usize) -> usize {
-        let this = &self.contenders[contender];
-        self.contenders.iter().position(|other| other.has_files_of(this)).unwrap_or(contender)
-    }
-
-    fn share_with_others(&self) -> io::Result<()> {
-        for (contender, directory) in self.directories.iter().enumerate() {
-            let owner = self.owner(contender);
-            if owner != contender {
-                if directory.exists() {
-                    fs::remove_dir_all(directory)?;
-                }
-                share(&self.directories[owner], directory)?;
-            }
+    pub(crate) fn time_opening(&mut self, rounds: usize) -> Figure {
+        let mut samples = Samples::default();
+        for _ in 0..rounds {
+            self.engine = None;
+            let (cpu, start) = (cpu_nanos(PROCESS), Instant::now());
+            self.open(CACHE_BYTES_ALL);
+            samples.wall.push(start.elapsed().as_secs_f64() * 1e3);
+            samples.cpu.push(cpu_nanos(PROCESS).saturating_sub(cpu) as f64 / 1e6);
         }
-        Ok(())
+        // Closed, so that its background work does not disturb the next store.
+        self.engine = None;
+        self.figure("open", "ms", samples)
     }
+
+    /// Counts the files that maps cover now, which is the end of a fill, and five seconds later.
+    ///
+    /// Engines without maps have no such figures.
+    fn coverage(&self) -> Vec<Figure> {
+        let (engine, end) = (self.engine(), Instant::now());
+        let (Some(covered), Some(files)) = (engine.mapped_files(), engine.files()) else {
+            return Vec::new();
+        };
+        while end.elapsed() < LATER && engine.mapped_files() < engine.files() {
+            thread::sleep(Duration::from_millis(2));
+        }
+        let (milliseconds, later) = (end.elapsed().as_secs_f64() * 1e3, engine.mapped_files());
+        let unmapped = |covered: u64| files.saturating_sub(covered) as f64;
+        let unmapped_later = unmapped(later.unwrap_or_default());
+        let mut figures = vec![
+            self.single("files at the end of the fill", "files", files as f64),
+            self.single("files without a map at the end of the fill", "files", unmapped(covered)),
+            self.single("files without a map 5 s later", "files", unmapped_later),
+        ];
+        if unmapped_later == 0.0 {
+            figures.push(self.single("time until maps cover all files", "ms", milliseconds));
+        }
+        for figure in &mut figures {
+            figure.files = Some(files);
+        }
+        figures
+    }
+}
+
+/// Loads `count` rows into a store of each contender, part by part in turns.
+///
+/// The figures are the time per row until it was in a file, or in the levelled shape until merging
+/// was done.
+pub(crate) fn fill(
+    place: &Path,
+    contenders: &[Contender],
+    shape: Shape,
+    count: u64,
+    parts: u64,
+) -> io::Result<(Vec<Store>, Vec<Figure>)> {
+    let mut stores = Vec::new();
+    for &contender in contenders {
+        let directory = place.join(format!("{count} rows in {parts}")).join(contender.name);
+        fs::create_dir_all(&directory)?;
+        stores.push(Store { contender, directory, shape, count, engine: None });
+    }
+    open_all(&mut stores, CACHE_BYTES_ALL);
+    let samples = alternate(stores.len(), parts as usize, |store, part| {
+        let [first, end] = [part as u64, part as u64 + 1].map(|part| count * part / parts);
+        let mut rows = (first..end).map(|index| (ROWS.key(index), ROWS.value(index)));
+        let engine = stores[store].engine();
+        engine.load(&mut rows);
+        engine.arrange(shape);
+        (end - first, 0)
+    });
+    let filled = stores.iter().zip(samples).map(|(of, samples)| of.figure("fill", "ns", samples));
+    let mut figures: Vec<_> = filled.collect();
+    if shape == Shape::Levelled {
+        figures.extend(stores.iter().flat_map(Store::coverage));
+    }
+    for store in &mut stores {
+        store.engine = None;
+    }
+    Ok((stores, figures))
+}
+
+/// Opens all stores; our family maps are complete.
+pub(crate) fn open_all(stores: &mut [Store], cache_bytes: u64) {
+    for store in stores {
+        store.open(cache_bytes);
+        store.engine().build_maps();
+    }
+}
+
+/// Merges each store to one run, untimed, all at the same time.
+pub(crate) fn merge(stores: &mut [Store]) {
+    thread::scope(|scope| {
+        for store in stores {
+            scope.spawn(|| {
+                store.open(CACHE_BYTES_ALL);
+                store.engine().arrange(Shape::OneRun);
+                store.shape = Shape::OneRun;
+                store.engine = None;
+            });
+        }
+    });
+}
+
+/// Closes the stores and removes their files.
+pub(crate) fn remove(stores: Vec<Store>) -> io::Result<()> {
+    stores.into_iter().try_for_each(|store| {
+        drop(store.engine);
+        fs::remove_dir_all(store.directory)
+    })
 }

@@ -30,9 +30,78 @@ pub fn cpu_nanos(of: &str) -> u64 {
 pub fn cpu_nanos_of_all() -> u64 {
     const NANOS_PER_TICK: u64 = 10_000_000;
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let [user, system, ..] = ticks_of_process(&stat).unwrap_or_default()[..] else { return 0 };
+    (user + system) as u64 * NANOS_PER_TICK
+}
+
+/// Processor time since boot, in clock ticks summed over all processors.
+#[derive(Clone, Copy, Debug)]
+pub struct Ticks {
+    processors: f64,
+    all: f64,
+    /// Taken by all processes, and by the host for other virtual machines ("steal").
+    busy: f64,
+    /// Of this process and the children that it has waited for.
+    own: f64,
+}
+
+impl Ticks {
+    /// Returns the present counts; `None` where the system does not provide them.
+    pub fn now() -> Option<Self> {
+        Self::parse(
+            &std::fs::read_to_string("/proc/stat").ok()?,
+            &std::fs::read_to_string("/proc/self/stat").ok()?,
+        )
+    }
+
+    fn parse(system: &str, process: &str) -> Option<Self> {
+        let mut lines = system.lines().take_while(|line| line.starts_with("cpu"));
+        let ticks = numbers(lines.next()?, 1, 8)?;
+        let [user, nice, kernel, _, _, _, _, stolen] = ticks[..] else { return None };
+        let own = ticks_of_process(process)?;
+        Some(Self {
+            processors: lines.count() as f64,
+            all: ticks.iter().sum(),
+            busy: user + nice + kernel + stolen,
+            own: own.iter().sum(),
+        })
+    }
+
+    /// Returns the processors that others took since `before`.
+    #[must_use]
+    pub fn load_since(self, before: Self) -> Option<f64> {
+        let all = self.all - before.all;
+        let others = (self.busy - before.busy) - (self.own - before.own);
+        (all > 0.0).then(|| (others / all * self.processors).max(0.0))
+    }
+}
+
+/// Parses `/proc/self/stat`: the ticks in user mode and in the kernel, of the process and of the
+/// children that it has waited for.
+fn ticks_of_process(stat: &str) -> Option<Vec<f64>> {
     // The program's name is in parentheses and may contain any character.
-    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
-    let ticks = |index| fields.split_whitespace().nth(index)?.parse().ok();
-    let (user, system): (Option<u64>, Option<u64>) = (ticks(11), ticks(12));
-    (user.unwrap_or(0) + system.unwrap_or(0)) * NANOS_PER_TICK
+    numbers(stat.rsplit_once(')')?.1, 11, 4)
+}
+
+fn numbers(text: &str, first: usize, count: usize) -> Option<Vec<f64>> {
+    text.split_whitespace().skip(first).take(count).map(|word| word.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ticks(system: &str, own: &str) -> Ticks {
+        let process = format!("7 (a (b) c) R 1 2 3 4 5 6 7 8 9 10 {own} 15 16");
+        Ticks::parse(&format!("{system}\ncpu0 1\ncpu1 1\nintr 1"), &process).expect("ticks")
+    }
+
+    #[test]
+    fn the_load_is_what_neither_this_process_nor_its_children_used() {
+        let before = ticks("cpu  100 0 100 1000 0 0 0 0 0 0", "50 20 0 0");
+        let after = ticks("cpu  160 10 130 1080 0 0 0 20 0 0", "80 30 10 0");
+        // Of 200 ticks, 120 were busy or stolen, 50 of them in this process; two processors.
+        assert_eq!(after.load_since(before), Some(0.7));
+        assert_eq!(before.load_since(before), None, "no time has passed");
+    }
 }

@@ -2,7 +2,6 @@
 //!
 //! It has no log and no threads: a fill writes no log, and flushes and compacts in the calling thread.
 
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,14 +13,13 @@ use ::coordinode::{
     AbstractTree as _, AnyTree, Cache, CompressionType, Config, Guard as _, SeqNo,
     SequenceNumberCounter,
 };
-use workload::Rows;
 
-use crate::engine::{BITS_PER_KEY, Engine, Settings, Shape};
+use crate::engine::{BITS_PER_KEY, Engine, NewRows, Settings, Shape};
 
 struct Coordinode {
     tree: AnyTree,
     numbers: SequenceNumberCounter,
-    settings: Settings,
+    memtable_bytes: u64,
 }
 
 pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
@@ -35,33 +33,28 @@ pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
         .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
         .open()
         .expect("a writable directory");
-    Box::new(Coordinode { tree, numbers, settings })
+    Box::new(Coordinode { tree, numbers, memtable_bytes: settings.memtable_bytes() as u64 })
 }
 
 impl Engine for Coordinode {
-    fn load(&self, rows: Rows, indexes: Range<u64>) {
-        for index in indexes {
-            let (key, value) = (rows.key(index), rows.value(index));
+    fn load(&self, rows: NewRows<'_>) {
+        for (key, value) in rows {
             let (_, memtable) = self.tree.insert(key.as_ref(), &value[..], self.numbers.next());
-            if memtable > self.settings.memtable_bytes() as u64 {
-                self.settle();
+            if memtable > self.memtable_bytes {
+                self.arrange(Shape::Levelled);
             }
         }
     }
 
-    fn flush(&self) {
+    fn arrange(&self, shape: Shape) {
         self.tree.flush_active_memtable(0).expect("the disk has room");
-    }
-
-    fn settle(&self) {
-        self.flush();
         let strategy = Arc::new(Leveled::default());
         let compact = || self.tree.compact(strategy.clone(), 0).expect("sound").action;
-        while self.settings.shape == Shape::Levelled && compact() != CompactionAction::Nothing {}
-    }
-
-    fn compact(&self) {
-        self.tree.major_compact(u64::MAX, 0).expect("sound");
+        match shape {
+            Shape::ManyFiles => {}
+            Shape::Levelled => while compact() != CompactionAction::Nothing {},
+            Shape::OneRun => drop(self.tree.major_compact(u64::MAX, 0).expect("sound")),
+        }
     }
 
     fn get(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) {
@@ -70,8 +63,8 @@ impl Engine for Coordinode {
         }
     }
 
-    fn scan(&self, count: u64, visit: &mut dyn FnMut(&[u8], &[u8])) {
-        for row in self.tree.iter(SeqNo::MAX, None).take(count as usize) {
+    fn scan(&self, count: usize, visit: &mut dyn FnMut(&[u8], &[u8])) {
+        for row in self.tree.iter(SeqNo::MAX, None).take(count) {
             let (key, value) = row.into_inner().expect("sound");
             visit(&key, &value);
         }

@@ -4,7 +4,6 @@
 //! Its counters need a build that always counts, which is slower. So they are off here, and the
 //! kernel's counts are used.
 
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,14 +14,12 @@ use ::fjall::config::{
     PartitioningPolicy, PinningPolicy,
 };
 use ::fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions};
-use workload::Rows;
 
-use crate::engine::{BITS_PER_KEY, Engine, Settings, Shape};
+use crate::engine::{BITS_PER_KEY, Engine, NewRows, Settings, Shape};
 
 struct Fjall {
     database: Database,
     keyspace: Keyspace,
-    shape: Shape,
 }
 
 pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
@@ -32,15 +29,14 @@ pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
         .open()
         .expect("a writable directory");
     let keyspace = database.keyspace("rows", || options(settings)).expect("a writable directory");
-    Box::new(Fjall { database, keyspace, shape: settings.shape })
+    Box::new(Fjall { database, keyspace })
 }
 
 fn options(settings: Settings) -> KeyspaceCreateOptions {
     let bits = BloomConstructionPolicy::BitsPerKey(BITS_PER_KEY as f32);
     let filter = FilterPolicyEntry::Bloom(bits);
-    let levelled = settings.shape == Shape::Levelled;
-    let compaction =
-        if levelled { Leveled::default() } else { Leveled::default().with_l0_threshold(u8::MAX) };
+    // Four is the default.
+    let files_max = if settings.is_levelled { 4 } else { u8::MAX };
     KeyspaceCreateOptions::default()
         .max_memtable_size(settings.memtable_bytes() as u64)
         .filter_policy(FilterPolicy::all(filter))
@@ -49,26 +45,11 @@ fn options(settings: Settings) -> KeyspaceCreateOptions {
         .filter_block_partitioning_policy(PartitioningPolicy::all(false))
         .index_block_partitioning_policy(PartitioningPolicy::all(false))
         .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
-        .compaction_strategy(Arc::new(compaction))
+        .compaction_strategy(Arc::new(Leveled::default().with_l0_threshold(files_max)))
 }
 
-impl Engine for Fjall {
-    fn load(&self, rows: Rows, indexes: Range<u64>) {
-        for index in indexes {
-            let put = self.keyspace.insert(rows.key(index).as_ref(), rows.value(index));
-            put.expect("the disk has room");
-        }
-    }
-
-    fn flush(&self) {
-        self.keyspace.rotate_memtable_and_wait().expect("the disk has room");
-        while self.keyspace.sealed_memtable_count() > 0 {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-    }
-
-    fn settle(&self) {
-        self.flush();
+impl Fjall {
+    fn wait_for_compactions(&self) {
         // It only tells whether a compaction runs, not whether one is pending; a compaction starts
         // immediately after its trigger.
         let mut quiet = 0;
@@ -79,10 +60,25 @@ impl Engine for Fjall {
             quiet = if is_busy { 0 } else { quiet + 1 };
         }
     }
+}
 
-    fn compact(&self) {
-        assert_ne!(self.shape, Shape::Levelled, "no other compaction may run");
-        self.keyspace.major_compact().expect("sound");
+impl Engine for Fjall {
+    fn load(&self, rows: NewRows<'_>) {
+        for (key, value) in rows {
+            self.keyspace.insert(key.as_ref(), value).expect("the disk has room");
+        }
+    }
+
+    fn arrange(&self, shape: Shape) {
+        self.keyspace.rotate_memtable_and_wait().expect("the disk has room");
+        while self.keyspace.sealed_memtable_count() > 0 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        match shape {
+            Shape::ManyFiles => {}
+            Shape::Levelled => self.wait_for_compactions(),
+            Shape::OneRun => self.keyspace.major_compact().expect("sound"),
+        }
     }
 
     fn get(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) {
@@ -91,8 +87,8 @@ impl Engine for Fjall {
         }
     }
 
-    fn scan(&self, count: u64, visit: &mut dyn FnMut(&[u8], &[u8])) {
-        for row in self.keyspace.iter().take(count as usize) {
+    fn scan(&self, count: usize, visit: &mut dyn FnMut(&[u8], &[u8])) {
+        for row in self.keyspace.iter().take(count) {
             let (key, value) = row.into_inner().expect("sound");
             visit(&key, &value);
         }

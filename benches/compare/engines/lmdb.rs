@@ -3,15 +3,12 @@
 //! It writes in transactions; here each has many rows and does not wait for the disk. Each get has a read transaction of
 //! its own. The page cache is its cache.
 
-use std::ops::Range;
 use std::path::Path;
 
 use ::heed::types::Bytes;
 use ::heed::{Database, Env, EnvFlags, EnvOpenOptions, WithoutTls};
-use workload::Rows;
 
-use super::TRANSACTION_ROWS;
-use crate::engine::{Engine, Settings};
+use crate::engine::{Engine, NewRows, Settings, Shape};
 
 struct Lmdb {
     environment: Env<WithoutTls>,
@@ -20,7 +17,6 @@ struct Lmdb {
 
 #[expect(unsafe_code, reason = "heed has no safe way to map a file")]
 pub(crate) fn open(directory: &Path, _: Settings) -> Box<dyn Engine> {
-    std::fs::create_dir_all(directory).expect("a writable directory");
     let mut options = EnvOpenOptions::new().read_txn_without_tls();
     options.map_size(64 << 30);
     // SAFETY: only this process opens the directory, which is its own and new, and nothing else changes the mapped file.
@@ -33,27 +29,18 @@ pub(crate) fn open(directory: &Path, _: Settings) -> Box<dyn Engine> {
 }
 
 impl Engine for Lmdb {
-    fn load(&self, rows: Rows, indexes: Range<u64>) {
-        for first in indexes.clone().step_by(TRANSACTION_ROWS) {
-            let mut transaction = self.environment.write_txn().expect("no other writer");
-            for index in first..indexes.end.min(first + TRANSACTION_ROWS as u64) {
-                let (key, value) = (rows.key(index), rows.value(index));
-                let put = self.database.put(&mut transaction, key.as_ref(), &value);
-                put.expect("the disk has room");
-            }
-            transaction.commit().expect("the disk has room");
+    fn load(&self, rows: NewRows<'_>) {
+        let mut transaction = self.environment.write_txn().expect("no other writer");
+        for (key, value) in rows {
+            let put = self.database.put(&mut transaction, key.as_ref(), &value);
+            put.expect("the disk has room");
         }
+        transaction.commit().expect("the disk has room");
     }
 
-    fn flush(&self) {
+    fn arrange(&self, _: Shape) {
         self.environment.force_sync().expect("the disk has room");
     }
-
-    fn settle(&self) {
-        self.flush();
-    }
-
-    fn compact(&self) {}
 
     fn get(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) {
         let transaction = self.environment.read_txn().expect("a free slot");
@@ -62,9 +49,9 @@ impl Engine for Lmdb {
         }
     }
 
-    fn scan(&self, count: u64, visit: &mut dyn FnMut(&[u8], &[u8])) {
+    fn scan(&self, count: usize, visit: &mut dyn FnMut(&[u8], &[u8])) {
         let transaction = self.environment.read_txn().expect("a free slot");
-        for row in self.database.iter(&transaction).expect("sound").take(count as usize) {
+        for row in self.database.iter(&transaction).expect("sound").take(count) {
             let (key, value) = row.expect("sound");
             visit(key, value);
         }

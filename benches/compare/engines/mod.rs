@@ -13,7 +13,3 @@ pub(crate) mod redb;
 pub(crate) mod rocksdb;
 #[cfg(feature = "store-peers")]
 pub(crate) mod surrealkv;
-
-/// Rows per transaction of a B-tree; each transaction rewrites the pages that it touches.
-#[cfg(feature = "store-peers")]
-const TRANSACTION_ROWS: usize = 250_000;

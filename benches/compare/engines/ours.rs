@@ -3,15 +3,13 @@
 //! `FAST_DIFF`, LZ4 and blocks of 4 KiB before compression, which is the default size of the
 //! others. Only a row filter: an HBase Bloom filter would be a second filter.
 
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use filter::{FilterKind, Sizing};
 use sstable::{BloomType, Compression, DataBlockEncoding, Reader, ReaderOptions};
 use store::{CompactionKind, FamilyOptions, Keys, MapMode, Store, StoreOptions};
-use workload::Rows;
 
-use crate::engine::{BITS_PER_KEY, Counters, Engine, FilterChoice, Settings, Shape};
+use crate::engine::{BITS_PER_KEY, Counters, Engine, NewRows, OURS_DEFAULT, Settings, Shape};
 
 const FAMILY: &str = "f";
 /// HBase limits blocks by the size of plain cells; after `FAST_DIFF` 4 KiB are left.
@@ -27,21 +25,19 @@ struct Ours {
 }
 
 pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
-    let has_map = settings.contender.has_map;
+    let has_map = settings.name == OURS_DEFAULT;
     let options = StoreOptions::default()
         .cache_bytes(settings.cache_bytes)
         .memstore_flush_bytes(settings.memtable_bytes())
-        .auto_compaction(settings.shape == Shape::Levelled)
+        .auto_compaction(settings.is_levelled)
         // The filters of files that a map covers leave memory, unless they are pinned.
         .pin_filters(!has_map)
         .index_block_size(INDEX_BYTES);
     let is_new = !directory.join("MANIFEST").exists();
     let store = Store::open(directory, options).expect("a writable directory");
     if is_new {
-        let kind = match settings.contender.filter {
-            FilterChoice::Bloom => FilterKind::BlockedBloom,
-            FilterChoice::Ribbon => FilterKind::Ribbon,
-        };
+        let is_ribbon = settings.has("ribbon");
+        let kind = if is_ribbon { FilterKind::Ribbon } else { FilterKind::BlockedBloom };
         let family = FamilyOptions::default()
             .bloom_type(BloomType::None)
             .block_size(BLOCK_BYTES)
@@ -56,28 +52,27 @@ pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
 }
 
 impl Engine for Ours {
-    fn load(&self, rows: Rows, indexes: Range<u64>) {
-        for index in indexes {
-            self.keys.insert(rows.key(index), rows.value(index)).expect("the disk has room");
+    fn load(&self, rows: NewRows<'_>) {
+        for (key, value) in rows {
+            self.keys.insert(key, value).expect("the disk has room");
         }
     }
 
-    fn flush(&self) {
+    fn arrange(&self, shape: Shape) {
         self.store.flush().expect("the disk has room");
-    }
-
-    fn settle(&self) {
-        self.flush();
-        // A requested compaction waits for the running one.
-        let mut done = None;
-        while done != Some(self.store.stats().compactions) {
-            done = Some(self.store.stats().compactions);
-            self.store.compact(FAMILY, CompactionKind::Minor).expect("sound");
+        let compact = |kind| self.store.compact(FAMILY, kind).expect("sound");
+        match shape {
+            Shape::ManyFiles => {}
+            Shape::Levelled => {
+                // A requested compaction waits for the running one.
+                let mut done = None;
+                while done != Some(self.store.stats().compactions) {
+                    done = Some(self.store.stats().compactions);
+                    compact(CompactionKind::Minor);
+                }
+            }
+            Shape::OneRun => compact(CompactionKind::Major),
         }
-    }
-
-    fn compact(&self) {
-        self.store.compact(FAMILY, CompactionKind::Major).expect("sound");
     }
 
     fn get(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) {
@@ -85,7 +80,7 @@ impl Engine for Ours {
         self.keys.get_with(key, |value| found(value)).expect("sound");
     }
 
-    fn scan(&self, count: u64, visit: &mut dyn FnMut(&[u8], &[u8])) {
+    fn scan(&self, count: usize, visit: &mut dyn FnMut(&[u8], &[u8])) {
         let mut rows = self.keys.range::<&[u8]>(..);
         for _ in 0..count {
             let Some((key, value)) = rows.next_ref().expect("sound") else { break };

@@ -4,16 +4,15 @@
 //! Filters and indexes are on the heap outside the cache, as by default: they are never evicted and
 //! do not count towards its size.
 
-use std::ops::Range;
+use std::fs;
 use std::path::Path;
 
 use ::rocksdb::perf::{PerfContext, PerfMetric, PerfStatsLevel, set_perf_stats};
 use ::rocksdb::{
     BlockBasedOptions, Cache, DB, DBCompressionType, Options, ReadOptions, WaitForCompactOptions,
 };
-use workload::Rows;
 
-use crate::engine::{BITS_PER_KEY, Counters, Engine, FilterChoice, Settings, Shape};
+use crate::engine::{BITS_PER_KEY, Counters, Engine, NewRows, Settings, Shape};
 
 struct RocksDb {
     database: DB,
@@ -26,18 +25,36 @@ pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
     Box::new(RocksDb { database, read: ReadOptions::default() })
 }
 
+/// Returns the version of the library, which can differ from the version of the crate.
+///
+/// A database names the version in its file of options.
+pub(crate) fn version() -> String {
+    let directory = tempfile::tempdir().expect("a directory for temporary files");
+    drop(DB::open_default(directory.path()).expect("a writable directory"));
+    let mut files = fs::read_dir(directory.path()).expect("the directory exists").flatten();
+    let version = files.find_map(|file| {
+        let text = fs::read(file.path()).ok()?;
+        let text = String::from_utf8_lossy(&text);
+        let (_, version) = text.split_once("\n  rocksdb_version=")?;
+        Some(version.lines().next()?.to_owned())
+    });
+    version.expect("the file of options")
+}
+
 fn options(settings: Settings) -> Options {
-    let cache = if settings.contender.is_clock {
+    let cache_bytes = settings.cache_bytes as usize;
+    let cache = if settings.has("HyperClock") {
         // Zero makes RocksDB estimate the entry size, as its documentation recommends.
-        Cache::new_hyper_clock_cache(settings.cache_size(), 0)
+        Cache::new_hyper_clock_cache(cache_bytes, 0)
     } else {
-        Cache::new_lru_cache(settings.cache_size())
+        Cache::new_lru_cache(cache_bytes)
     };
     let mut blocks = BlockBasedOptions::default();
     blocks.set_block_cache(&cache);
-    match settings.contender.filter {
-        FilterChoice::Bloom => blocks.set_bloom_filter(BITS_PER_KEY, false),
-        FilterChoice::Ribbon => blocks.set_ribbon_filter(BITS_OF_RIBBON),
+    if settings.has("ribbon") {
+        blocks.set_ribbon_filter(BITS_OF_RIBBON);
+    } else {
+        blocks.set_bloom_filter(BITS_PER_KEY, false);
     }
     let mut options = Options::default();
     options.create_if_missing(true);
@@ -47,7 +64,7 @@ fn options(settings: Settings) -> Options {
     options.set_max_background_jobs(2);
     options.set_stats_dump_period_sec(0);
     options.set_stats_persist_period_sec(0);
-    if settings.shape != Shape::Levelled {
+    if !settings.is_levelled {
         options.set_disable_auto_compactions(true);
         options.set_level_zero_slowdown_writes_trigger(i32::MAX);
         options.set_level_zero_stop_writes_trigger(i32::MAX);
@@ -62,23 +79,20 @@ fn options(settings: Settings) -> Options {
 const BITS_OF_RIBBON: f64 = BITS_PER_KEY * 10.0 / 7.04;
 
 impl Engine for RocksDb {
-    fn load(&self, rows: Rows, indexes: Range<u64>) {
-        for index in indexes {
-            self.database.put(rows.key(index), rows.value(index)).expect("the disk has room");
+    fn load(&self, rows: NewRows<'_>) {
+        for (key, value) in rows {
+            self.database.put(key, value).expect("the disk has room");
         }
     }
 
-    fn flush(&self) {
+    fn arrange(&self, shape: Shape) {
         self.database.flush().expect("the disk has room");
-    }
-
-    fn settle(&self) {
-        self.flush();
-        self.database.wait_for_compact(&WaitForCompactOptions::default()).expect("sound");
-    }
-
-    fn compact(&self) {
-        self.database.compact_range::<&[u8], &[u8]>(None, None);
+        let wait = WaitForCompactOptions::default();
+        match shape {
+            Shape::ManyFiles => {}
+            Shape::Levelled => self.database.wait_for_compact(&wait).expect("sound"),
+            Shape::OneRun => self.database.compact_range::<&[u8], &[u8]>(None, None),
+        }
     }
 
     fn get(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) {
@@ -87,7 +101,7 @@ impl Engine for RocksDb {
         }
     }
 
-    fn scan(&self, count: u64, visit: &mut dyn FnMut(&[u8], &[u8])) {
+    fn scan(&self, count: usize, visit: &mut dyn FnMut(&[u8], &[u8])) {
         let mut rows = self.database.raw_iterator();
         rows.seek_to_first();
         for _ in 0..count {

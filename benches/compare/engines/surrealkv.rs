@@ -3,14 +3,12 @@
 //! Its compaction cannot be turned off, so it takes part where each engine compacts by itself. A put is a transaction
 //! that is in the log when it returns; a get is one that reads.
 
-use std::ops::Range;
 use std::path::Path;
 
 use ::surrealkv::{CompactRangeOptions, LSMIterator as _, Mode, Tree, TreeBuilder};
 use tokio::runtime::Runtime;
-use workload::Rows;
 
-use crate::engine::{Engine, Settings};
+use crate::engine::{Engine, NewRows, Settings, Shape};
 
 struct SurrealKv {
     tree: Tree,
@@ -34,29 +32,20 @@ pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
 }
 
 impl Engine for SurrealKv {
-    fn load(&self, rows: Rows, indexes: Range<u64>) {
+    fn load(&self, rows: NewRows<'_>) {
         self.runtime.block_on(async {
-            for index in indexes {
+            for (key, value) in rows {
                 let mut transaction = self.tree.begin().expect("sound");
-                let put = transaction.set(rows.key(index).as_ref(), &rows.value(index)[..]);
-                put.expect("a writing transaction");
+                transaction.set(key.as_ref(), &value[..]).expect("a writing transaction");
                 transaction.commit().await.expect("the disk has room");
             }
         });
     }
 
-    fn flush(&self) {
-        self.tree.flush_wal(true).expect("the disk has room");
-    }
-
-    fn settle(&self) {
+    fn arrange(&self, _: Shape) {
         // Down to the first level only, which flushes and waits for the running compaction.
         let options = CompactRangeOptions { target_level: Some(1), ..Default::default() };
         self.tree.compact_range(None, None, &options).expect("sound");
-    }
-
-    fn compact(&self) {
-        self.tree.compact_range(None, None, &CompactRangeOptions::default()).expect("sound");
     }
 
     fn get(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) {
@@ -66,7 +55,7 @@ impl Engine for SurrealKv {
         }
     }
 
-    fn scan(&self, count: u64, visit: &mut dyn FnMut(&[u8], &[u8])) {
+    fn scan(&self, count: usize, visit: &mut dyn FnMut(&[u8], &[u8])) {
         let transaction = self.tree.begin_with_mode(Mode::ReadOnly).expect("sound");
         let mut rows = transaction.iter().expect("sound");
         let mut has_row = rows.seek_first().expect("sound");
