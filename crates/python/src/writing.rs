@@ -10,8 +10,8 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use sstable::{Comparator, FileName, Timestamp, escape};
-use store::{Clock, RegionFile};
+use sstable::{Comparator, FileName, RegionFile, Timestamp, escape};
+use store::Clock;
 use transfer::{
     BadLinePolicy, Build, BulkLoadFiles, ColumnFamily, ColumnOptions, Input, MappedColumn, Sorting,
     TypedColumn,

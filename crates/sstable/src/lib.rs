@@ -208,8 +208,8 @@ pub use source::{FileSource, ReadAt};
 pub use trace::{BlockKind, BlockSource, ReadCounters, ReadTrace};
 pub use verify::{LostRange, LostRows, PROBLEMS_MAX, Verification, salvage, verify};
 pub use write::{
-    FileInfoChange, FileSummary, FilterOptions, HBaseVersion, InvalidOptions, Writer,
-    WriterOptions, rebuild_filter,
+    FileInfoChange, FileSummary, FilterOptions, HBaseVersion, InvalidOptions, RegionFile,
+    RegionFiles, Writer, WriterOptions, rebuild_filter,
 };
 
 #[cfg(feature = "ndjson")]
@@ -238,6 +238,7 @@ pub mod engine {
     };
     pub use crate::own_process::OwnProcess;
     pub use crate::source::{OpenFilesLimit, PooledFile, close_some_files, raise_descriptors_max};
+    pub use crate::write::new_files::{LocalFiles, NewFiles, PendingFile, TEMPORARY_SUFFIX};
 }
 
 /// The examples of the README, as doctests.

@@ -189,7 +189,6 @@ mod write;
 
 pub use error::{Error, Result};
 pub use files::manifest::FILE_ID_KEY;
-pub use files::new_files::region_files::{RegionFile, RegionFiles};
 pub use inspect::{
     FileKind, FileProblem, FileReport, SalvageOutcome, VerifyEvent, VerifyOutcome, salvage, verify,
 };

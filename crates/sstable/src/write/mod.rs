@@ -1,4 +1,4 @@
-//! Writes HFile v3 files from sorted cells, and copies files with another filter.
+//! Writes HFile v3 files from sorted cells, also by region for a bulk load, and copies files with another filter.
 #![allow(
     clippy::indexing_slicing,
     clippy::as_conversions,
@@ -13,9 +13,11 @@ mod cell_rules;
 mod hbase_version;
 mod index;
 mod inferred_options;
+pub(crate) mod new_files;
 mod option_rules;
 mod options;
 mod rebuild;
+mod region_files;
 mod row_filter;
 mod short_key;
 mod statistics;
@@ -24,4 +26,5 @@ mod writer;
 pub use hbase_version::HBaseVersion;
 pub use options::{FilterOptions, InvalidOptions, WriterOptions};
 pub use rebuild::{FileInfoChange, rebuild_filter};
+pub use region_files::{RegionFile, RegionFiles};
 pub use writer::{FileSummary, Writer};

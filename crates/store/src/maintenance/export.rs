@@ -9,12 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cells::rules::{Rules, Verdict};
-use sstable::{Caching, CellRef, KeyRef, SequenceId, WriterOptions};
+use sstable::{Caching, CellRef, KeyRef, RegionFiles, SequenceId, WriterOptions};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
-use crate::files::new_files::new_file::FilePurpose;
-use crate::files::new_files::region_files::RegionFiles;
+use crate::files::new_files::new_file::{FilePurpose, StoreFiles};
 use crate::files::version::store_file::FileCursor;
 use crate::files::version::store_version::FamilyVersion;
 use crate::maintenance::filters::filter_of_leaving;
@@ -52,8 +51,14 @@ fn export_family(
     export: &mut Export,
 ) -> Result<()> {
     let (name, options) = (&family.family.name, leaving_options(catalog, family));
+    let place = StoreFiles::of(catalog);
     let mut files =
-        RegionFiles::create_in(Arc::clone(catalog.opener.vfs()), out, name, splits, options)?;
+        RegionFiles::create_in(place, out, name.as_bytes(), splits, options).map_err(|error| {
+            match error {
+                sstable::Error::Invalid { .. } => Error::invalid(error.to_string()),
+                error => error.into(),
+            }
+        })?;
     let memstores = family.memstores();
     let mut sources: Vec<_> = memstores
         .map(|memstore| CellSource::Memory(MemstoreCursor::new(Arc::clone(memstore), view.visible)))

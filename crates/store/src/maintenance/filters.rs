@@ -16,7 +16,7 @@ use super::background::Maintenance;
 use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
 use crate::files::manifest::{FILE_ID_KEY, FileEntry};
-use crate::files::new_files::new_file::PendingFile;
+use crate::files::new_files::new_file::{create_pending, pending_id};
 use crate::files::version::store_file::StoreFile;
 use crate::files::version::store_version::Family;
 
@@ -115,21 +115,21 @@ fn copy_with_filter(
     let path = catalog.opener.family_directory(family).join(&file.entry.name);
     let source = catalog.opener.vfs().open(&path).map_err(Error::io(&path, "open"))?;
     let shown = FileName::new(format!("{}/{}", family.name, file.entry.name));
-    let (place, sink) = PendingFile::create(catalog, family)?;
-    let (limits, id) = (Limits::default(), place.id());
+    let (pending, sink) = create_pending(catalog, family)?;
+    let (limits, id) = (Limits::default(), pending_id(&pending));
     let id_bytes = id.to_bytes();
     let changes = [FileInfoChange { key: FILE_ID_KEY, value: Some(&id_bytes) }];
     let (sink, length) = match rebuild_filter(source, shown, limits, filter, &changes, sink) {
         // The filter is impossible for these rows, or a cell is wrong, which the copy without the
         // filter finds again.
         Err(sstable::Error::Invalid { what, .. }) if filter.is_some() => {
-            drop(place);
+            drop(pending);
             let copied = copy_with_filter(catalog, family, file, None)?;
             family.failures.filter_omitted(&family.name, &what);
             return Ok(copied);
         }
         rebuilt => rebuilt?,
     };
-    let (name, checksum) = place.finish(sink)?;
+    let (name, checksum) = pending.finish(sink)?;
     Ok(FileEntry { name, id: Some(id), length, checksum, ..file.entry.clone() })
 }

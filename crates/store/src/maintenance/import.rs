@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::files::catalog::{Catalog, discard_unless_listed};
 use crate::files::manifest::{FileEntry, Manifest};
 use crate::files::names::sequence;
-use crate::files::new_files::new_file::{FilePurpose, NewFile, PendingFile};
+use crate::files::new_files::new_file::{FilePurpose, NewFile, create_pending};
 use crate::files::version::store_file::{StoreFile, checksum_of};
 use crate::files::version::store_version::Family;
 use crate::maintenance::filters::filter_of_new;
@@ -254,7 +254,7 @@ impl Import<'_> {
     /// Copies a file under a new name. Returns the name and the checksum; the copy is then on disk.
     fn copy(&self, path: &Path, source: &dyn ReadAt) -> Result<(String, u32)> {
         const CHUNK: usize = 1 << 20;
-        let (place, mut sink) = PendingFile::create(self.catalog, self.family)?;
+        let (pending, mut sink) = create_pending(self.catalog, self.family)?;
         let mut chunk = vec![0; CHUNK];
         let mut at = 0;
         while at < source.len() {
@@ -264,7 +264,7 @@ impl Import<'_> {
             sink.write_all(bytes).map_err(Error::io(&self.directory(), "write into"))?;
             at += len as u64;
         }
-        place.finish(sink)
+        Ok(pending.finish(sink)?)
     }
 
     /// Opens the copied files, with the sequence ids that they get.

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use sstable::{Cell, WriterOptions};
-use store::{RegionFile, RegionFiles};
+use sstable::{Cell, RegionFile, RegionFiles, WriterOptions};
 
 use super::position::InputPosition;
 use crate::error::{Error, Result};
@@ -65,13 +64,8 @@ impl<'s> Regions<'s> {
             self.begin_family(cell.family())?;
         }
         let family = self.families.get_mut(cell.family()).expect("the family was begun");
-        match family.files.append(cell.as_ref()) {
-            Ok(()) => {}
-            Err(store::Error::StoreFile(error)) => {
-                return Err(self.position.describe(error, family.last.as_ref(), &cell));
-            }
-            Err(error) => return Err(error.into()),
-        }
+        let appended = family.files.append(cell.as_ref());
+        appended.map_err(|error| self.position.describe(error, family.last.as_ref(), &cell))?;
         self.cell_count += 1;
         family.last = Some(cell);
         Ok(())
@@ -83,7 +77,12 @@ impl<'s> Regions<'s> {
                 "more than {FAMILIES_MAX} families; check whether qualifiers are used as families"
             )));
         }
-        let files = RegionFiles::create(self.out, family, self.splits, self.options.clone())?;
+        let files = RegionFiles::create(self.out, family, self.splits, self.options.clone());
+        let files = files.map_err(|error| match error {
+            // The error names the temporary directory, where no file is at fault.
+            sstable::Error::Invalid { what, .. } => Error::Refused(what),
+            error => error.into(),
+        })?;
         let files = files.cancelled_if(self.is_cancelled);
         self.families.insert(family.to_vec(), Family { files, last: None });
         Ok(())

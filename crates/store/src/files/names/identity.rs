@@ -3,16 +3,13 @@
 //! The name of a store file is 32 hex digits, as in HBase: 16 of the store's id, and 16 drawn at random. So the
 //! store knows its own files by their names, and never removes a file that somebody else put into its directory.
 
-use std::fmt::Write;
 use std::io;
 use std::path::Path;
 
 use filter::Seed;
+pub(crate) use sstable::engine::TEMPORARY_SUFFIX;
 
 use crate::error::{Error, Result};
-
-/// The end of the name of a file that is being written.
-pub(crate) const TEMPORARY_SUFFIX: &str = ".new";
 
 /// Returns a random number.
 ///
@@ -20,9 +17,9 @@ pub(crate) const TEMPORARY_SUFFIX: &str = ".new";
 ///
 /// If the operating system has no randomness.
 pub(crate) fn random_number() -> Result<u64> {
-    let mut bytes = [0; 8];
-    fill(&mut bytes)?;
-    Ok(u64::from_be_bytes(bytes))
+    getrandom::u64()
+        .map_err(|error| io::Error::other(error.to_string()))
+        .map_err(Error::io(Path::new("random source"), "read"))
 }
 
 /// Returns a seed for the hashes of a new store.
@@ -58,31 +55,11 @@ pub(crate) fn is_own_file_name(store: u64, name: &str) -> bool {
     is_store_file_name(name) && name.starts_with(&format!("{store:016x}"))
 }
 
-/// Returns a new name for an HFile that belongs to no store: 32 hex digits, as in HBase.
-///
-/// # Errors
-///
-/// If the operating system has no randomness.
-pub(crate) fn random_name() -> Result<String> {
-    let mut bytes = [0; 16];
-    fill(&mut bytes)?;
-    Ok(bytes.iter().fold(String::with_capacity(32), |mut name, byte| {
-        write!(name, "{byte:02x}").expect("writing to a string cannot fail");
-        name
-    }))
-}
-
 /// Returns whether `name` has the form of a store file's name: 32 hex digits.
 ///
 /// Names from a manifest become paths, so that no other form is accepted.
 pub(crate) fn is_store_file_name(name: &str) -> bool {
     name.len() == 32 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-}
-
-fn fill(bytes: &mut [u8]) -> Result<()> {
-    getrandom::fill(bytes)
-        .map_err(|error| io::Error::other(error.to_string()))
-        .map_err(Error::io(Path::new("random source"), "read"))
 }
 
 #[cfg(test)]

@@ -1,25 +1,24 @@
 //! A store file that is being written.
 //!
-//! The file is written under a temporary name, synced and renamed; then its directory is synced. A file
-//! with a final name is therefore complete. It belongs to the store once the manifest lists it.
+//! It belongs to the store once it is complete and the manifest lists it.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use filter::{FilterKind, Sizing};
+use sstable::engine::{NewFiles, PendingFile};
 use sstable::{
     CellRef, CellType, FileName, FilterOptions, SequenceId, Timestamp, Writer, WriterOptions,
 };
 
 use crate::checksum::Crc32c;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::files::catalog::Catalog;
 use crate::files::manifest::{FILE_ID_KEY, FileEntry, FileId, FlatKey};
-use crate::files::names::identity::{TEMPORARY_SUFFIX, new_file_name};
+use crate::files::names::identity::new_file_name;
 use crate::files::version::store_version::Family;
 use crate::files::version::write_failures::WriteFailures;
-use crate::process::OwnProcess;
 use crate::vfs::{AppendFile, Vfs};
 
 /// The purpose of a new file, which decides its options and its file info.
@@ -33,81 +32,25 @@ pub(crate) struct FilePurpose {
     pub(crate) filter: Option<(FilterKind, Sizing)>,
 }
 
-/// A new name in a family's directory. The file has a temporary name until [`finish`](Self::finish);
-/// dropping this earlier removes the file.
-#[derive(Debug)]
-pub(crate) struct PendingFile {
-    vfs: Arc<dyn Vfs>,
-    directory: PathBuf,
-    name: String,
-    /// The process that writes the file. A fork leaves the file alone.
-    process: OwnProcess,
+/// Creates a file in the directory of a family, with a new name of this store.
+pub(crate) fn create_pending(
+    catalog: &Catalog,
+    family: &Family,
+) -> Result<(PendingFile<StoreFiles>, Sink)> {
+    let name = new_file_name(catalog.store_id)?;
+    let directory = catalog.opener.family_directory(family);
+    Ok(PendingFile::create(StoreFiles::of(catalog), &directory, name)?)
 }
 
-impl PendingFile {
-    pub(crate) fn create(catalog: &Catalog, family: &Family) -> Result<(Self, Sink)> {
-        let vfs = Arc::clone(catalog.opener.vfs());
-        let name = new_file_name(catalog.store_id)?;
-        Self::create_in(vfs, &catalog.opener.family_directory(family), name)
-    }
-
-    /// Creates a file with this name in a directory, which need not belong to a store.
-    pub(crate) fn create_in(
-        vfs: Arc<dyn Vfs>,
-        directory: &Path,
-        name: String,
-    ) -> Result<(Self, Sink)> {
-        let place =
-            Self { vfs, directory: directory.to_path_buf(), name, process: OwnProcess::current() };
-        let path = place.temporary_path();
-        let file = place.vfs.create(&path).map_err(Error::io(&path, "create"))?;
-        Ok((place, Sink { file, checksum: Crc32c::new() }))
-    }
-
-    /// Returns the name that the file gets.
-    pub(crate) fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Returns the id that the file info gets.
-    pub(crate) fn id(&self) -> FileId {
-        FileId::from_name(&self.name).expect("drawn as one")
-    }
-
-    /// Syncs the file and gives it its final name. Returns the name and the checksum. The file is then on
-    /// disk.
-    pub(crate) fn finish(mut self, mut sink: Sink) -> Result<(String, u32)> {
-        let temporary = self.temporary_path();
-        sink.file.sync().map_err(Error::io(&temporary, "sync"))?;
-        let checksum = sink.checksum.value();
-        drop(sink);
-        let path = self.directory.join(&self.name);
-        self.vfs.rename(&temporary, &path).map_err(Error::io(&path, "rename to"))?;
-        if let Err(error) = self.vfs.sync_directory(&self.directory) {
-            let _ = self.vfs.unlink(&path);
-            return Err(Error::io(&self.directory, "sync")(error));
-        }
-        Ok((std::mem::take(&mut self.name), checksum))
-    }
-
-    fn temporary_path(&self) -> PathBuf {
-        self.directory.join(format!("{}{TEMPORARY_SUFFIX}", self.name))
-    }
-}
-
-impl Drop for PendingFile {
-    fn drop(&mut self) {
-        if !self.name.is_empty() && self.process.is_current() {
-            // If this fails, the next open removes the file.
-            let _ = self.vfs.unlink(&self.temporary_path());
-        }
-    }
+/// Returns the id that the file info of a new file gets.
+pub(crate) fn pending_id(pending: &PendingFile<StoreFiles>) -> FileId {
+    FileId::from_name(pending.name()).expect("drawn as one")
 }
 
 /// A store file that is being written.
 #[derive(Debug)]
 pub(crate) struct NewFile {
-    place: PendingFile,
+    pending: PendingFile<StoreFiles>,
     writer: Writer<Sink>,
     purpose: FilePurpose,
     sequence_min: SequenceId,
@@ -118,13 +61,13 @@ pub(crate) struct NewFile {
 
 impl NewFile {
     pub(crate) fn create(catalog: &Catalog, family: &Family, purpose: FilePurpose) -> Result<Self> {
-        let (place, sink) = PendingFile::create(catalog, family)?;
-        let shown = FileName::new(format!("{}/{}", family.name, place.name));
-        let options =
-            catalog.writer_options(family, purpose).file_info(FILE_ID_KEY, place.id().to_bytes());
+        let (pending, sink) = create_pending(catalog, family)?;
+        let shown = FileName::new(format!("{}/{}", family.name, pending.name()));
+        let id = pending_id(&pending).to_bytes();
+        let options = catalog.writer_options(family, purpose).file_info(FILE_ID_KEY, id);
         let writer = Writer::new(sink, shown, options)?;
         Ok(Self {
-            place,
+            pending,
             writer,
             purpose,
             sequence_min: purpose.sequence_max,
@@ -160,7 +103,7 @@ impl NewFile {
         if let Some(what) = &summary.filter_omission {
             self.failures.filter_omitted(&self.family, what);
         }
-        let (name, checksum) = self.place.finish(sink)?;
+        let (name, checksum) = self.pending.finish(sink)?;
         let key = |key: Option<Vec<u8>>| {
             key.and_then(FlatKey::parse).expect("a file with cells has a first and a last key")
         };
@@ -199,6 +142,51 @@ impl Catalog {
             writer = writer.filter(filter).filter_is_optional(true);
         }
         writer
+    }
+}
+
+/// The file system of a store, for new files.
+#[derive(Clone, Debug)]
+pub(crate) struct StoreFiles(Arc<dyn Vfs>);
+
+impl StoreFiles {
+    pub(crate) fn of(catalog: &Catalog) -> Self {
+        Self(Arc::clone(catalog.opener.vfs()))
+    }
+}
+
+impl NewFiles for StoreFiles {
+    type File = Sink;
+    type Synced = u32;
+
+    fn create_directory(&self, path: &Path) -> io::Result<()> {
+        self.0.create_directory(path)
+    }
+
+    fn is_empty(&self, directory: &Path) -> io::Result<bool> {
+        Ok(self.0.list(directory)?.is_empty())
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Sink> {
+        Ok(Sink { file: self.0.create(path)?, checksum: Crc32c::new() })
+    }
+
+    /// Returns the checksum of the file.
+    fn sync(&self, mut sink: Sink) -> io::Result<u32> {
+        sink.file.sync()?;
+        Ok(sink.checksum.value())
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.0.rename(from, to)
+    }
+
+    fn unlink(&self, path: &Path) -> io::Result<()> {
+        self.0.unlink(path)
+    }
+
+    fn sync_directory(&self, path: &Path) -> io::Result<()> {
+        self.0.sync_directory(path)
     }
 }
 
