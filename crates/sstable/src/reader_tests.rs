@@ -4,7 +4,7 @@ use filter::{ErrorRate, FilterKind, Seed, Sizing};
 use super::*;
 use crate::block::bloom::BloomBits;
 use crate::block::cached::CachedBlock;
-use crate::block::index::BlockHandle;
+use crate::block::index_entry::BlockHandle;
 use crate::block::meta::MetaBlock;
 use crate::buffers::Buffers;
 use crate::cache::CacheKey;

@@ -137,7 +137,7 @@ mod tests {
     use sstable::Compression;
 
     use super::*;
-    use crate::map_mode::MapMode;
+    use crate::family_map::mode::MapMode;
 
     #[test]
     fn settings_have_hbases_names_and_values() {

@@ -168,12 +168,12 @@
 
 mod checksum;
 mod error;
+mod family_map;
 mod family_settings;
 mod files;
 mod health;
 mod inspect;
 mod maintenance;
-mod map_mode;
 mod memstore;
 #[cfg(feature = "metrics")]
 mod metrics;
@@ -188,6 +188,7 @@ pub mod vfs;
 mod write;
 
 pub use error::{Error, Result};
+pub use family_map::mode::{MapMode, MapStats};
 pub use files::manifest::FILE_ID_KEY;
 pub use inspect::{
     FileKind, FileProblem, FileReport, SalvageOutcome, VerifyEvent, VerifyOutcome, salvage, verify,
@@ -195,14 +196,13 @@ pub use inspect::{
 pub use maintenance::compaction::progress::{CompactionPhase, CompactionProgress};
 pub use maintenance::export::Export;
 pub use maintenance::import::ImportOptions;
-pub use map_mode::MapMode;
 pub use options::{CompactionOptions, Durability, FamilyOptions, StoreOptions};
 pub use read::explain::{Explanation, FamilyExplanation, FileExplanation, FileFate};
 pub use read::merged_scans::MergedScans;
 pub use read::query::{Get, Scan};
 pub use read::scan::ScanCells;
 pub use read::snapshot::Snapshot;
-pub use stats::{FamilyStats, FilterProblem, MapStats, SnapshotStats, Stats};
+pub use stats::{FamilyStats, FilterProblem, SnapshotStats, Stats};
 pub use store::{CheckedFile, CompactionKind, KeyValue, Keys, Pairs, Store};
 pub use write::mutation::{Delete, Put, WriteBatch};
 pub use write::read_modify_write::{Append, CheckAndMutate, CompareOperator, Increment};

@@ -17,12 +17,12 @@ use crate::Result;
 #[derive(Debug)]
 pub(super) struct FamilyCells {
     cells: ShownCells<'static, Source>,
-    selection: ScanSelection,
+    selection: FamilySelection,
 }
 
 /// The rows of a scan.
 #[derive(Debug)]
-struct ScanSelection {
+struct FamilySelection {
     plan: Arc<ScanPlan>,
     range: RowRange,
     /// Whether the range has only one row.
@@ -49,7 +49,7 @@ impl FamilyCells {
         let merge = MergeCursor::with_order(sources, start, order)?;
         let is_single_row = plan.single_row().is_some();
         let selection =
-            ScanSelection { plan: Arc::clone(plan), range: range.clone(), is_single_row };
+            FamilySelection { plan: Arc::clone(plan), range: range.clone(), is_single_row };
         let mut cells = Self { cells: ShownCells::new(merge, family.rules()), selection };
         cells.cells.select(&mut cells.selection)?;
         Ok(cells)
@@ -100,7 +100,7 @@ impl FamilyCells {
     }
 }
 
-impl Selection<Source> for ScanSelection {
+impl Selection<Source> for FamilySelection {
     fn includes(&self, cell: &CellRef<'_>) -> bool {
         self.range.ends_after(cell.row, self.plan.order)
     }

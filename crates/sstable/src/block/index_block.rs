@@ -10,7 +10,7 @@
 
 use bytes::Bytes;
 
-use super::index::{BlockHandle, IndexEntries, IndexEntry};
+use super::index_entry::{BlockHandle, IndexEntries, IndexEntry};
 use super::slot::BlockSlot;
 use crate::encoding::DamageReason;
 use crate::row_heads::RowHeads;
@@ -129,7 +129,7 @@ fn key_of(entries: &IndexEntries, index: usize) -> KeyRef<'_> {
 mod tests {
     use super::*;
     use crate::BlockOffset;
-    use crate::block::index::write_index_entries;
+    use crate::block::index_entry::write_index_entries;
 
     fn index(rows: &[&[u8]]) -> Result<IndexBlock, DamageReason> {
         let keys = rows.iter().map(|row| {

@@ -1,6 +1,6 @@
 //! META blocks: named byte strings, some of which hold row filters.
 //!
-//! The meta index, a single root of [index entries](super::index) sorted by name, maps each name to
+//! The meta index, a single root of [index entries](super::index_entry) sorted by name, maps each name to
 //! its block. HBase ignores names that it does not know.
 #![allow(clippy::arithmetic_side_effects, reason = "bytes in memory")]
 

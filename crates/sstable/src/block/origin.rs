@@ -1,7 +1,7 @@
 //! The handle, type and predecessor of a block in memory.
 
 use super::header::BlockHeader;
-use super::index::BlockHandle;
+use super::index_entry::BlockHandle;
 use crate::{BlockOffset, BlockType};
 
 /// Identifies a block in memory: its handle in the file, its type and its predecessor.

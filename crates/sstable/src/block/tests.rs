@@ -3,7 +3,7 @@
 use super::data::DataBlock;
 use super::decoded::DecodedBlock;
 use super::encoded::EncodedBlock;
-use super::index::BlockHandle;
+use super::index_entry::BlockHandle;
 use super::origin::BlockIdentity;
 use super::row_index::{RowIndexKind, RowPosition};
 use super::row_table::row_hash;

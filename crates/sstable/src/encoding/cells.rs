@@ -11,7 +11,7 @@
 //! [references](super::tag_dictionary) to them) and the sequence id (an hvlong).
 
 use super::delta::{DeltaCells, DeltaEncoding};
-use super::{DamageReason, DataBlockEncoding, PlainCells, row_index};
+use super::{DamageReason, DataBlockEncoding, PlainCells, row_index_v1};
 use crate::buffers::Body;
 use crate::input::Input;
 
@@ -45,7 +45,7 @@ impl Cells {
         }
         let delta = match encoding {
             DataBlockEncoding::None | DataBlockEncoding::RowIndexV1 => {
-                let (cells, rows) = row_index::decode(input.rest(), ID_LEN)?;
+                let (cells, rows) = row_index_v1::decode(input.rest(), ID_LEN)?;
                 return Ok(Self::Plain(PlainCells::with_rows(body, cells, rows)));
             }
             DataBlockEncoding::Prefix => DeltaEncoding::Prefix,

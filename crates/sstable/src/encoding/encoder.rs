@@ -7,7 +7,7 @@ use super::cells::ID_LEN;
 use super::delta::{
     DELTA_HEADER_LEN, EncoderKey, encode_diff, encode_fast_diff, encode_prefix, write_len,
 };
-use super::{CellLayout, DataBlockEncoding, plain, row_index, tag_dictionary};
+use super::{CellLayout, DataBlockEncoding, plain, row_index_v1, tag_dictionary};
 use crate::CellRef;
 use crate::input::write_hvlong;
 
@@ -22,7 +22,7 @@ pub(crate) struct BlockEncoder {
     unencoded_len: usize,
     current: EncoderKey,
     previous: EncoderKey,
-    row_index: row_index::Encoder,
+    row_index_v1: row_index_v1::Encoder,
     tags: tag_dictionary::Encoder,
 }
 
@@ -37,7 +37,7 @@ impl BlockEncoder {
             unencoded_len: 0,
             current: EncoderKey::default(),
             previous: EncoderKey::default(),
-            row_index: row_index::Encoder::default(),
+            row_index_v1: row_index_v1::Encoder::default(),
             tags: tag_dictionary::Encoder::default(),
         };
         encoder.clear();
@@ -51,7 +51,7 @@ impl BlockEncoder {
         match self.encoding {
             DataBlockEncoding::None => plain::write_cell(&mut self.body, cell, self.layout),
             DataBlockEncoding::RowIndexV1 => {
-                index_len = self.row_index.append(&mut self.body, ID_LEN, cell, self.layout);
+                index_len = self.row_index_v1.append(&mut self.body, ID_LEN, cell, self.layout);
             }
             DataBlockEncoding::Prefix | DataBlockEncoding::Diff | DataBlockEncoding::FastDiff => {
                 self.append_delta(cell);
@@ -108,7 +108,7 @@ impl BlockEncoder {
     pub(crate) fn finish(&mut self) -> &[u8] {
         match self.encoding {
             DataBlockEncoding::None => {}
-            DataBlockEncoding::RowIndexV1 => self.row_index.finish(&mut self.body, ID_LEN),
+            DataBlockEncoding::RowIndexV1 => self.row_index_v1.finish(&mut self.body, ID_LEN),
             DataBlockEncoding::Prefix | DataBlockEncoding::Diff | DataBlockEncoding::FastDiff => {
                 let size = i32::try_from(self.unencoded_len);
                 let size = size.expect("the writer limits blocks to less than 2 GiB").to_be_bytes();

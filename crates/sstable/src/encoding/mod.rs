@@ -22,7 +22,7 @@ mod layout;
 pub(crate) mod plain;
 mod plain_cells;
 mod plain_cursor;
-mod row_index;
+mod row_index_v1;
 mod row_starts;
 mod tag_dictionary;
 

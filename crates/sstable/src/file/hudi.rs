@@ -20,7 +20,7 @@
 
 use std::borrow::Cow;
 
-use crate::block::index::{IndexEntry, LengthForm};
+use crate::block::index_entry::{IndexEntry, LengthForm};
 use crate::encoding::DamageReason;
 use crate::input::Input;
 use crate::{CellType, KeyRef, Timestamp};

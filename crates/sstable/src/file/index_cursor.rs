@@ -10,11 +10,11 @@
 
 use std::sync::Arc;
 
-use super::index::{DataEntry, DataIndex, NodeEntry, Predecessor};
+use super::data_index::{DataEntry, DataIndex, NodeEntry, Predecessor};
 use super::open_file::OpenFile;
 use super::read_context::ReadContext;
-use crate::block::index::{BlockHandle, IndexEntry};
 use crate::block::index_block::IndexBlock;
+use crate::block::index_entry::{BlockHandle, IndexEntry};
 use crate::block::origin::BlockIdentity;
 use crate::{Damage, Error, KeyRef, Result};
 

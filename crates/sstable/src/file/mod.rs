@@ -1,25 +1,30 @@
 //! An open file: its metadata in memory, and how each kind of block is loaded.
 //!
-//! ```text
-//! open        trailer → roots of the indexes, file info, Bloom metas → OpenFile
-//! blocks      a block from the cache, or read, verified, decompressed and decoded
-//! index       maps a key to the data block that can hold it
-//! filters     say whether the file can hold a row
-//! ```
+//! | to find                                                       | file                  |
+//! |---------------------------------------------------------------|-----------------------|
+//! | how a file is opened: trailer, roots of the indexes, file info | `open.rs`, `trailer.rs`, `file_info`, `hudi.rs` |
+//! | what an open file has in memory                               | `open_file.rs`        |
+//! | where a block is read, verified and decompressed              | `read_raw_block.rs`, `raw_block.rs` |
+//! | where a block is loaded: from the cache, or read and decoded  | `load_block.rs`       |
+//! | where a data block is loaded, and checked by its index entry  | `load_data_block.rs`  |
+//! | the data block that can hold a key                            | `data_index.rs`, `index_cursor.rs` |
+//! | whether the file can hold a row                               | `filters`             |
+//! | parameters of the user, and of one read                       | `options.rs`, `read_context.rs` |
+//! | the parts of a file as users see them                         | `parts.rs`, `block_contents.rs` |
 
-pub(crate) mod block_reader;
-pub(crate) mod contents;
-pub(crate) mod data_blocks;
+pub(crate) mod block_contents;
+pub(crate) mod data_index;
 pub(crate) mod file_info;
 pub(crate) mod filters;
 mod hudi;
-pub(crate) mod index;
 pub(crate) mod index_cursor;
+pub(crate) mod load_block;
+pub(crate) mod load_data_block;
 pub(crate) mod open;
 pub(crate) mod open_file;
 pub(crate) mod options;
 pub(crate) mod parts;
 pub(crate) mod raw_block;
-pub(crate) mod raw_blocks;
 pub(crate) mod read_context;
+pub(crate) mod read_raw_block;
 pub(crate) mod trailer;

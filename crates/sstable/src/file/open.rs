@@ -9,21 +9,21 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 
-use super::block_reader::BlockReader;
+use super::data_index::DataIndex;
 use super::filters::chunked_bloom::ChunkedBloom;
 use super::filters::file_filter::Filters;
 use super::filters::row_filter::RowFilter;
 use super::hudi;
-use super::index::DataIndex;
+use super::load_block::BlockReader;
 use super::open_file::{OpenFile, Rows};
 use super::options::{FilterUse, ReaderOptions};
 use super::raw_block::RawBlock;
 use crate::block::bloom::BloomMeta;
 use crate::block::header::BlockHeader;
-use crate::block::index::{
+use crate::block::index_block::IndexBlock;
+use crate::block::index_entry::{
     IndexEntries, IndexEntry, LengthForm, MetaIndex, MiddleEntry, write_index_entries,
 };
-use crate::block::index_block::IndexBlock;
 use crate::encoding::{CellLayout, DamageReason};
 use crate::error::DecodeError;
 use crate::input::Input;

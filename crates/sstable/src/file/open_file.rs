@@ -3,12 +3,12 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::block_reader::BlockReader;
+use super::data_index::DataIndex;
 use super::file_info::FileInfo;
 use super::filters::file_filter::Filters;
-use super::index::DataIndex;
+use super::load_block::BlockReader;
 use super::trailer::Trailer;
-use crate::block::index::{MetaIndex, MiddleEntry};
+use crate::block::index_entry::{MetaIndex, MiddleEntry};
 
 /// The first and the last row of a file.
 pub(crate) struct Rows {

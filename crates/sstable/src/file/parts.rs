@@ -10,17 +10,17 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::data_index::{NodeEntry, Predecessor};
 use super::filters::chunked_bloom::{BloomSummary, ChunkedBloom};
 use super::filters::file_filter::Filters;
 use super::filters::row_filter::{FilterSummary, RowFilter};
-use super::index::{NodeEntry, Predecessor};
 use super::index_cursor::IndexCursor;
 use super::open_file::OpenFile;
 use super::options::Caching;
 use super::read_context::ReadContext;
 use crate::block::header::BlockHeader;
-use crate::block::index::BlockHandle;
 use crate::block::index_block::IndexBlock;
+use crate::block::index_entry::BlockHandle;
 use crate::block::meta::MetaBlock;
 use crate::buffers::Buffers;
 use crate::{

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use crate::block::header::BlockHeader;
-use crate::block::index::BlockHandle;
+use crate::block::index_entry::BlockHandle;
 use crate::buffers::Body;
 
 /// A verified and decompressed block.

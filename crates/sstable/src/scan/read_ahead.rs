@@ -23,7 +23,7 @@ use std::thread::{self, JoinHandle};
 
 use crate::block::data::DataBlock;
 use crate::block::encoded::EncodedBlock;
-use crate::block::index::BlockHandle;
+use crate::block::index_entry::BlockHandle;
 use crate::block::row_index::RowIndexKind;
 use crate::buffers::Buffers;
 use crate::file::index_cursor::IndexCursor;

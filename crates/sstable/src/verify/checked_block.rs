@@ -3,7 +3,7 @@
 use crate::BlockOffset;
 use crate::KeyRef;
 use crate::block::decoded::DecodedBlock;
-use crate::block::index::BlockHandle;
+use crate::block::index_entry::BlockHandle;
 
 /// A data block, or an unreadable block that may be one. The index must list all data blocks.
 pub(super) struct CheckedBlock {

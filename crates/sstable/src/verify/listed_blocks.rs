@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use crate::block::index::BlockHandle;
 use crate::block::index_block::IndexBlock;
+use crate::block::index_entry::BlockHandle;
 use crate::file::filters::chunked_bloom::ChunkedBloom;
 use crate::file::open_file::OpenFile;
 use crate::{BlockOffset, BlockType, Caching, ReadTrace};

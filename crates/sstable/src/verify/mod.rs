@@ -8,7 +8,7 @@
 
 mod cells;
 mod checked_block;
-mod index;
+mod index_check;
 mod listed_blocks;
 mod lost_rows;
 mod salvage;

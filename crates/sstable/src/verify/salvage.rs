@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use super::stored_form::{FoundBlock, StoredForm};
 use crate::encoding::DamageReason;
 use crate::error::DecodeError;
-use crate::file::block_reader::BlockReader;
+use crate::file::load_block::BlockReader;
 use crate::file::raw_block::RawBlock;
 use crate::{
     BlockHeader, BlockOffset, BlockType, Cell, CellRef, Damage, Error, Reader, Result, RowsBetween,

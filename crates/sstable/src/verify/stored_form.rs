@@ -5,12 +5,12 @@
 //! cells are found by trial: with wrong ones, the bytes of a block are rarely all cells.
 
 use crate::block::decoded::DecodedBlock;
-use crate::block::index::BlockHandle;
+use crate::block::index_entry::BlockHandle;
 use crate::block::origin::BlockIdentity;
 use crate::block::row_index::RowIndexKind;
 use crate::buffers::{Body, Buffers};
 use crate::encoding::{CellLayout, DamageReason};
-use crate::file::block_reader::BlockReader;
+use crate::file::load_block::BlockReader;
 use crate::file::raw_block::RawBlock;
 use crate::{BlockOffset, BlockType, DataBlockEncoding};
 

@@ -18,7 +18,7 @@ use super::checked_block::CheckedBlock;
 use super::listed_blocks::{ListedBlocks, UnreadableRange};
 use super::lost_rows::{LostRows, lost_rows, row};
 use crate::block::decoded::DecodedBlock;
-use crate::block::index::BlockHandle;
+use crate::block::index_entry::BlockHandle;
 use crate::block::origin::BlockIdentity;
 use crate::block::row_index::RowIndexKind;
 use crate::buffers::{Body, Buffers};

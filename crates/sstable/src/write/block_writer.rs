@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::buffered_sink::BufferedSink;
 use crate::block::header::BlockHeader;
-use crate::block::index::BlockHandle;
+use crate::block::index_entry::BlockHandle;
 use crate::{BlockOffset, BlockType, ChecksumType, Compression, Error, FileName, Result};
 use crate::{WriterOptions, ZstdFraming, compression};
 

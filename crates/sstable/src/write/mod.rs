@@ -11,7 +11,7 @@ mod bloom;
 mod buffered_sink;
 mod cell_rules;
 mod hbase_version;
-mod index;
+mod index_writer;
 mod inferred_options;
 pub(crate) mod new_files;
 mod option_rules;

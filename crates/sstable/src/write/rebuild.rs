@@ -22,7 +22,9 @@ use super::option_rules::is_reserved_key;
 use super::row_filter::{FilterBlocks, FilterWriter};
 use crate::block::filter_index::is_filter_name;
 use crate::block::header::BlockHeader;
-use crate::block::index::{BlockHandle, IndexEntries, IndexEntry, LengthForm, write_index_entries};
+use crate::block::index_entry::{
+    BlockHandle, IndexEntries, IndexEntry, LengthForm, write_index_entries,
+};
 use crate::encoding::DamageReason;
 use crate::input::Input;
 use crate::{

@@ -15,13 +15,13 @@ use std::io::Write;
 
 use super::block_writer::BlockWriter;
 use super::bloom::BloomWriter;
-use super::index::IndexWriter;
+use super::index_writer::IndexWriter;
 use super::option_rules::BLOCK_LEN_MAX;
 use super::row_filter::{FilterBlocks, FilterWriter};
 use super::short_key::short_key;
 use super::statistics::{Statistics, describe_bloom, describe_origin};
 use crate::block::filter_index::is_filter_name;
-use crate::block::index::{BlockHandle, IndexEntry};
+use crate::block::index_entry::{BlockHandle, IndexEntry};
 use crate::encoding::{BlockEncoder, CellLayout};
 use crate::{
     BlockOffset, BlockType, CellRef, Comparator, DataBlockEncoding, Error, FileInfo, FileName,

@@ -4,7 +4,6 @@
 //! families        changes of the set of families
 //! catalog ─┬─ manifest     the list of families and files, as on disk
 //!          └─ version      what readers see: memstores and store files
-//! family_map      names the files of a family that may hold a row
 //! new_files       writes files: for the store, for HBase's bulk load
 //! file_access     reserves descriptors, reads in chunks, refuses links in place of directories
 //! names           names of files and directories, numbers of segments and batches
@@ -16,7 +15,6 @@
 
 pub(crate) mod catalog;
 pub(crate) mod families;
-pub(crate) mod family_map;
 pub(crate) mod file_access;
 pub(crate) mod manifest;
 pub(crate) mod names;

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::failed_maps::FailedMaps;
 use super::family_turns::FamilyTurns;
 use super::rate_limit::RateLimit;
 use super::tasks::{Duty, Task, Tasks};
@@ -12,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
 use crate::files::version::store_version::Family;
 use crate::health::Health;
+use crate::maintenance::failed_maps::FailedMaps;
 use crate::options::StoreOptions;
 use crate::sync::{Builder, JoinHandle, Mutex, MutexGuard, lock};
 use crate::write::log::Log;

@@ -18,8 +18,8 @@ use crate::files::version::store_file::FileCursor;
 use crate::files::version::store_version::FamilyVersion;
 use crate::maintenance::filters::filter_of_leaving;
 use crate::process::check_process;
-use crate::read::get::ReadView;
 use crate::read::sources::{CellSource, MemstoreCursor, StoreMerge};
+use crate::read::view::ReadView;
 
 /// The result of an export.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use crate::files::family_map::backoff::Backoff;
+use crate::family_map::backoff::Backoff;
 
 /// The families whose map could not be built or swept, by id.
 pub(crate) type FailedMaps = BTreeMap<u16, FailedMap>;
@@ -12,8 +12,8 @@ pub(crate) type FailedMaps = BTreeMap<u16, FailedMap>;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FailedMap {
     /// The number of rows of the family at the last attempt.
-    pub(super) rows: u64,
-    pub(super) retry: Backoff,
+    pub(crate) rows: u64,
+    pub(crate) retry: Backoff,
 }
 
 impl FailedMap {
@@ -21,7 +21,7 @@ impl FailedMap {
     ///
     /// Before it is due, only if the number has more than doubled or halved: far fewer rows may
     /// fit, and far more rows gain more from a map.
-    pub(super) fn may_try(self, rows: u64, now: Instant) -> bool {
+    pub(crate) fn may_try(self, rows: u64, now: Instant) -> bool {
         rows > self.rows.saturating_mul(2) || rows < self.rows / 2 || self.retry.is_due(now)
     }
 }

@@ -26,15 +26,15 @@ use sstable::{Caching, KeyRef, SequenceId};
 
 use super::background::Maintenance;
 use crate::error::{Error, Result};
+use crate::family_map::map::Inserted;
 use crate::files::catalog::{Catalog, discard_unless_listed};
-use crate::files::family_map::map::Inserted;
 use crate::files::manifest::{FileEntry, Manifest};
 use crate::files::names::segment_number::SegmentNumber;
 use crate::files::new_files::new_file::{FilePurpose, NewFile};
 use crate::files::version::store_file::StoreFile;
 use crate::files::version::store_version::{Family, FamilyVersion, StoreVersion};
-use crate::maintenance::family_map::NewRows;
 use crate::maintenance::filters::filter_of_new;
+use crate::maintenance::map_upkeep::NewRows;
 use crate::memstore::Memstore;
 use crate::read::sources::{CellSource, MemstoreCursor, StoreMerge};
 use crate::telemetry::{Work, WorkSpan};

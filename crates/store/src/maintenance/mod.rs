@@ -7,7 +7,7 @@
 //!             ├─ flush           memstores to files
 //!             ├─ drop_family     a flush that leaves one family out
 //!             ├─ clear_family    leaves a family without files and memstores
-//!             ├─ family_map      inserts the rows of files into the family maps
+//!             ├─ map_upkeep      inserts the rows of files into the family maps
 //!             ├─ expired         removes files all of whose cells have expired
 //!             └─ compaction, filters      rewrite files
 //! import, export, checkpoint      copy files in, write files for HBase, share files
@@ -22,11 +22,11 @@ mod drop_family;
 mod expired;
 pub(crate) mod export;
 mod failed_maps;
-pub(crate) mod family_map;
 mod family_turns;
 pub(crate) mod filters;
 pub(crate) mod flush;
 pub(crate) mod import;
+pub(crate) mod map_upkeep;
 mod rate_limit;
 mod tasks;
 

@@ -6,7 +6,7 @@ use cells::{KeepDeletedCells, Retention};
 use filter::{FilterKind, Sizing};
 use sstable::{BloomType, Compression, DataBlockEncoding};
 
-use crate::map_mode::MapMode;
+use crate::family_map::mode::MapMode;
 
 /// Options of a family, which are stored in the manifest. The defaults are HBase's.
 ///

@@ -9,51 +9,24 @@
 //! its cells are older than the one cell, or than [`RowMerge::needed_time`].
 
 use std::borrow::Cow;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use cells::rules::{Rules, shows_only_put};
 use cells::view::{Columns, QueryTimes, View};
-use filter::Seed;
 use sstable::engine::{BATCH_MAX, MapAnswer, RowLookup, begin_together, row_head};
-use sstable::{Cell, CellRef, KeyRef, ReadTrace, RowProbe, SequenceId, Timestamp};
+use sstable::{Cell, CellRef, KeyRef, ReadTrace, RowProbe, Timestamp};
 
 use crate::error::Result;
-use crate::files::catalog::Catalog;
-use crate::files::version::store_version::{FamilyVersion, StoreVersion};
+use crate::files::version::store_version::FamilyVersion;
 use crate::memstore::Memstore;
-use crate::process::{OwnProcess, check_process};
+use crate::process::check_process;
 use crate::read::explain::{Explanation, GetObserver, Recorder, Traced};
 use crate::read::query::Get;
-use crate::read::row_merge::{RowMerge, ShownCell};
+use crate::read::row_merge::RowMerge;
 use crate::read::sources::MemstoreCursor;
-
-/// A consistent view of the store at one moment.
-#[derive(Clone, Debug)]
-pub(crate) struct ReadView {
-    pub(crate) version: Arc<StoreVersion>,
-    pub(crate) visible: SequenceId,
-    pub(crate) seed: Seed,
-    pub(crate) process: OwnProcess,
-    /// Read from the clock at the first use, because most gets do not need the time.
-    pub(crate) now: OnceLock<Timestamp>,
-}
+use crate::read::view::{AnswerCell, ReadView};
 
 impl ReadView {
-    /// Returns a view of the present state.
-    pub(crate) fn current(catalog: &Catalog) -> Self {
-        // The version must be loaded first, so that `visible` is not older than its cells:
-        // a flush or an increment may have dropped versions that only an older view would show.
-        let version = catalog.version();
-        let visible = catalog.visible();
-        let process = catalog.health().process().clone();
-        Self { version, visible, seed: catalog.seed, process, now: OnceLock::new() }
-    }
-
-    /// Returns the view's time, which is the clock's time at the first call.
-    pub(crate) fn now(&self) -> Timestamp {
-        *self.now.get_or_init(|| self.version.clock.now())
-    }
-
     /// Answers a get.
     pub(crate) fn get(&self, get: &Get) -> Result<Vec<Cell>> {
         let mut cells = Vec::new();
@@ -84,7 +57,7 @@ impl ReadView {
     fn get_observed(
         &self,
         get: &Get,
-        mut show: impl FnMut(ShownCell<'_>),
+        mut show: impl FnMut(AnswerCell<'_>),
         observer: &mut impl GetObserver,
     ) -> Result<()> {
         let sorted;
@@ -167,12 +140,6 @@ impl ReadView {
             .try_for_each(|query| visit(self.family(&query.family)?, &query.columns.sorted))
     }
 
-    /// Returns a family, unless this process is a fork of the one that opened the store.
-    pub(crate) fn family(&self, name: &[u8]) -> Result<&Arc<FamilyVersion>> {
-        check_process(&self.process)?;
-        self.version.known_family(name)
-    }
-
     /// Returns the probe for the row of a get in a family.
     ///
     /// Prefetches the family map's cache lines, so that a batch of gets waits for them only once.
@@ -206,14 +173,14 @@ fn trace_if_denied(family: &FamilyVersion, map: &MapAnswer) -> Option<ReadTrace>
 
 /// Adds a cell to an answer.
 #[inline]
-fn push(cells: &mut Vec<Cell>, cell: ShownCell<'_>) {
+fn push(cells: &mut Vec<Cell>, cell: AnswerCell<'_>) {
     if cells.capacity() == 0 {
         // Most answers have one cell; `push` would allocate room for four.
         cells.reserve_exact(1);
     }
     cells.push(match cell {
-        ShownCell::Borrowed(cell) => cell.to_cell(),
-        ShownCell::Owned(cell) => cell,
+        AnswerCell::Borrowed(cell) => cell.to_cell(),
+        AnswerCell::Owned(cell) => cell,
     });
 }
 
@@ -293,7 +260,7 @@ impl<'a> RowRead<'a> {
     /// that fails.
     fn finish(
         &mut self,
-        show: &mut impl FnMut(ShownCell<'_>),
+        show: &mut impl FnMut(AnswerCell<'_>),
         observer: &mut impl GetObserver,
     ) -> Result<()> {
         let read = self.read_files(show, observer);
@@ -317,7 +284,7 @@ impl<'a> RowRead<'a> {
     #[expect(clippy::inline_always, reason = "avoids a copy of the large result of the lookup")]
     fn read_files(
         &mut self,
-        show: &mut impl FnMut(ShownCell<'_>),
+        show: &mut impl FnMut(AnswerCell<'_>),
         observer: &mut impl GetObserver,
     ) -> Result<usize> {
         if !matches!(self.in_memory, InMemory::Nothing) {
@@ -331,7 +298,7 @@ impl<'a> RowRead<'a> {
             rival = self.lookup.next_file(observer)?;
             if rival.is_none() {
                 let file = &self.family.files.by_time()[found.file()].file;
-                show(ShownCell::Borrowed(file.with_sequence_id(found.cell())));
+                show(AnswerCell::Borrowed(file.with_sequence_id(found.cell())));
                 return Ok(0);
             }
         }
@@ -347,7 +314,7 @@ impl<'a> RowRead<'a> {
     #[inline(never)]
     fn read_after_memstores(
         &mut self,
-        show: &mut impl FnMut(ShownCell<'_>),
+        show: &mut impl FnMut(AnswerCell<'_>),
         observer: &mut impl GetObserver,
     ) -> Result<usize> {
         let merge = match std::mem::replace(&mut self.in_memory, InMemory::Nothing) {
@@ -356,7 +323,7 @@ impl<'a> RowRead<'a> {
             InMemory::Answer(cursor) => {
                 let Some(rival) = self.lookup.next_file(observer)? else {
                     let copied = cursor.copied();
-                    show(ShownCell::Owned(cursor.into_cell()));
+                    show(AnswerCell::Owned(cursor.into_cell()));
                     return Ok(copied);
                 };
                 let mut merge = self.merge();
@@ -373,7 +340,7 @@ impl<'a> RowRead<'a> {
     fn read_merge(
         &mut self,
         mut merge: RowMerge<'a>,
-        show: &mut impl FnMut(ShownCell<'_>),
+        show: &mut impl FnMut(AnswerCell<'_>),
         observer: &mut impl GetObserver,
     ) -> Result<usize> {
         merge.read(&mut self.lookup, show, observer)?;

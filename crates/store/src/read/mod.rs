@@ -14,6 +14,7 @@ pub(crate) mod row_merge;
 pub(crate) mod scan;
 pub(crate) mod snapshot;
 pub(crate) mod sources;
+pub(crate) mod view;
 
 #[cfg(test)]
 mod long_row_tests;

@@ -13,30 +13,14 @@ use cells::rules::{Rules, Verdict};
 use cells::shown::{Choice, Selection, ShownCells, pass_to_column};
 use cells::view::Columns;
 use sstable::engine::{RowInFile, RowLookup};
-use sstable::{Cell, CellRef, ReadTrace, Timestamp};
+use sstable::{CellRef, ReadTrace, Timestamp};
 
 use crate::error::{Error, Result};
 use crate::files::version::file_list::RankedFile;
 use crate::files::version::store_file::FileCursor;
 use crate::read::explain::GetObserver;
 use crate::read::sources::{CellSource, MemstoreCursor, StoreMerge};
-
-/// A cell of an answer.
-pub(crate) enum ShownCell<'a> {
-    /// Borrowed from a block, or from the merge.
-    Borrowed(CellRef<'a>),
-    /// The cell was copied from a memstore.
-    Owned(Cell),
-}
-
-impl ShownCell<'_> {
-    pub(crate) fn as_ref(&self) -> CellRef<'_> {
-        match self {
-            Self::Borrowed(cell) => *cell,
-            Self::Owned(cell) => cell.as_ref(),
-        }
-    }
-}
+use crate::read::view::AnswerCell;
 
 /// The merged cells of one row and family.
 #[derive(Debug)]
@@ -112,7 +96,7 @@ impl<'a> RowMerge<'a> {
     pub(crate) fn read(
         &mut self,
         lookup: &mut RowLookup<'_>,
-        show: &mut impl FnMut(ShownCell<'_>),
+        show: &mut impl FnMut(AnswerCell<'_>),
         observer: &mut impl GetObserver,
     ) -> Result<()> {
         let sources = &mut self.sources;
@@ -211,7 +195,7 @@ struct RowSelection<'s, 'a, 'l, Show, Observer> {
 
 impl<Show, Observer> Selection<CellSource> for RowSelection<'_, '_, '_, Show, Observer>
 where
-    Show: FnMut(ShownCell<'_>),
+    Show: FnMut(AnswerCell<'_>),
     Observer: GetObserver,
 {
     /// Opens the files that are needed to judge the current cell.
@@ -248,7 +232,7 @@ where
             self.sources.complete_columns = self.sources.complete_columns.max(index + 1);
         }
         if verdict == Verdict::Include {
-            (self.show)(ShownCell::Borrowed(*cell));
+            (self.show)(AnswerCell::Borrowed(*cell));
         }
         // Without a read of the next cell.
         if self.sources.is_complete() { Choice::End } else { Choice::Pass }

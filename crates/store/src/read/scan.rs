@@ -18,9 +18,9 @@ use crate::error::Result;
 use crate::files::version::store_file::{FileCursor, StoreFile};
 use crate::files::version::store_version::Family;
 use crate::process::{OwnProcess, check_process};
-use crate::read::get::ReadView;
 use crate::read::query::Scan;
 use crate::read::sources::{CellSource, MemstoreCursor, StoreMerge, take_trace};
+use crate::read::view::ReadView;
 
 /// The cells that a scan shows, in order. After an error the iterator ends.
 ///

@@ -6,9 +6,9 @@ use std::time::Instant;
 use sstable::{Cell, CellRef, ReadTrace};
 
 use crate::error::Result;
-use crate::read::get::ReadView;
 use crate::read::query::{Get, Scan};
 use crate::read::scan::ScanCells;
+use crate::read::view::ReadView;
 
 /// A read-only view of a store as of one moment.
 ///

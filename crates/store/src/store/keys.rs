@@ -11,9 +11,9 @@ use crate::error::Result;
 use crate::files::version::store_version::FamilyVersion;
 #[cfg(doc)]
 use crate::options::FamilyOptions;
-use crate::read::get::ReadView;
 use crate::read::query::Get;
 use crate::read::snapshot::Snapshot;
+use crate::read::view::ReadView;
 use crate::write::accepted_batch::check_is_key_value;
 use crate::write::mutation::{Delete, Put, WriteBatch};
 use crate::write::read_modify_write::Increment;

@@ -14,8 +14,8 @@ use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp};
 
 use crate::error::{Error, Result};
 use crate::options::Durability;
-use crate::read::get::ReadView;
 use crate::read::query::Get;
+use crate::read::view::ReadView;
 use crate::write::accepted_batch::put_without_columns;
 use crate::write::mutation::{Delete, Put, WriteBatch};
 use crate::write::row_times::{RowTimes, after};

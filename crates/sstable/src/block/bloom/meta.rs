@@ -25,7 +25,7 @@
 use bytes::Bytes;
 use filter::bloom::hbase_ribbon::RibbonChunk;
 
-use crate::block::index::{BlockHandle, IndexEntry, LengthForm};
+use crate::block::index_entry::{BlockHandle, IndexEntry, LengthForm};
 use crate::encoding::DamageReason;
 use crate::input::{Input, write_hvlong};
 

@@ -91,7 +91,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::BlockOffset;
     use crate::block::bloom::BloomChunk;
-    use crate::block::index::{BlockHandle, IndexEntry};
+    use crate::block::index_entry::{BlockHandle, IndexEntry};
 
     /// Returns the body of a meta block as HBase's trunk writes it.
     pub(crate) fn write(meta: &BloomMeta) -> Vec<u8> {

@@ -18,8 +18,8 @@ use filter::theory::hbase_bloom_error_rate;
 use super::filter_answer::FilterAnswer;
 use super::lazy_block::{LazyFilterBlock, offset_before};
 use crate::block::bloom::{BloomBits, BloomChunk, BloomMeta};
-use crate::block::index::BlockHandle;
-use crate::file::block_reader::BlockReader;
+use crate::block::index_entry::BlockHandle;
+use crate::file::load_block::BlockReader;
 use crate::row_heads::RowHeads;
 use crate::{BlockOffset, BlockType, BloomType, Damage, FileInfo, KeyRef, ReadTrace, RowProbe};
 

@@ -20,7 +20,7 @@ use super::chunked_bloom::ChunkedBloom;
 use super::filter_answer::FilterAnswer;
 use super::row_filter::RowFilter;
 use crate::block::meta::FilterBlock;
-use crate::file::block_reader::BlockReader;
+use crate::file::load_block::BlockReader;
 use crate::file::options::FilterUse;
 use crate::{BlockKind, BlockSource, BloomType, ReadTrace, RowProbe};
 

@@ -15,9 +15,9 @@ use std::sync::{Arc, OnceLock};
 
 use crate::block::cached::TypedBlock;
 use crate::block::header::BlockHeader;
-use crate::block::index::BlockHandle;
+use crate::block::index_entry::BlockHandle;
 use crate::cache::Reservation;
-use crate::file::block_reader::BlockReader;
+use crate::file::load_block::BlockReader;
 use crate::file::options::Caching;
 use crate::{BlockOffset, BlockSource, BlockType, Damage, Error, ReadTrace, Result};
 

@@ -29,12 +29,12 @@ use crate::block::filter_index::{
     FILTER_INDEX_NAME, FilterIndex, Partition, index_checksum, partition_name,
 };
 use crate::block::header::BlockHeader;
-use crate::block::index::BlockHandle;
-use crate::block::index::MetaIndex;
+use crate::block::index_entry::BlockHandle;
+use crate::block::index_entry::MetaIndex;
 use crate::block::meta::{FilterBlock, MetaBlock, ROW_FILTER_NAME};
 use crate::cache::Reservation;
-use crate::file::block_reader::BlockReader;
 use crate::file::file_info::FilterId;
+use crate::file::load_block::BlockReader;
 use crate::file::options::Caching;
 use crate::{BlockOffset, BlockType, Damage, Error, ReadTrace, Result, RowProbe};
 

@@ -27,8 +27,8 @@ use sstable::{BloomType, Compression, DataBlockEncoding, SequenceId, WriterOptio
 
 use super::bytes::{Invalid, read_flag, read_short_bytes, write_short_bytes};
 use crate::error::Result;
+use crate::family_map::mode::MapMode;
 use crate::files::names::sequence;
-use crate::map_mode::MapMode;
 use crate::options::FamilyOptions;
 
 /// The flag of a family of keys and values.

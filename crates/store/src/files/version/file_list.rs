@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use sstable::engine::LookupFiles;
 
-use crate::files::family_map::coverage::Coverage;
-use crate::files::family_map::map::{FamilyMap, Inserted};
-use crate::files::family_map::slots::Slots;
+use crate::family_map::coverage::Coverage;
+use crate::family_map::map::{FamilyMap, Inserted};
+use crate::family_map::slots::Slots;
 use crate::files::version::store_file::StoreFile;
 
 /// The store files of a family. A clone is cheap: it shares the list.
@@ -231,7 +231,7 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     use super::*;
-    use crate::files::family_map::form::MapForm;
+    use crate::family_map::form::MapForm;
     use crate::store::StoreInner;
     use crate::{FamilyOptions, Put, Store, StoreOptions, Timestamp};
 

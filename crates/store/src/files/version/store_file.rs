@@ -18,7 +18,7 @@ use sstable::{
 
 use crate::checksum::Crc32c;
 use crate::error::{Error, Result};
-use crate::files::family_map::backoff::Backoff;
+use crate::family_map::backoff::Backoff;
 use crate::files::manifest::FileEntry;
 use crate::stats::FilterProblem;
 use crate::sync::atomic::{AtomicBool, Ordering};

@@ -15,7 +15,7 @@ use cells::KeepDeletedCells;
 use sstable::{ReadCounters, Timestamp};
 
 use crate::error::{Error, Result};
-use crate::files::family_map::coverage::Coverage;
+use crate::family_map::coverage::Coverage;
 use crate::files::version::file_list::Files;
 use crate::files::version::store_file::StoreFile;
 use crate::files::version::write_failures::WriteFailures;

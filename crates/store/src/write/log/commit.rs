@@ -30,7 +30,7 @@ use crate::files::catalog::Catalog;
 use crate::files::names::sequence;
 use crate::health::Health;
 use crate::options::{Durability, StoreOptions};
-use crate::read::get::ReadView;
+use crate::read::view::ReadView;
 use crate::sync::{Condvar, Mutex, MutexGuard, lock, wait};
 use crate::write::accepted_batch::{AcceptedBatch, check_cells};
 use crate::write::mutation::WriteBatch;

@@ -6,16 +6,16 @@ use std::time::Instant;
 use sstable::BlockCache;
 
 use super::missing::{mappable, rows_at_most, rows_of, uncovered};
+use crate::family_map::choice::{MapNeeds, rows_of_new_map};
+use crate::family_map::coverage::Coverage;
+use crate::family_map::form::MapForm;
+use crate::family_map::map::FamilyMap;
+use crate::family_map::mode::MapMode;
 use crate::files::catalog::Catalog;
-use crate::files::family_map::choice::{MapNeeds, rows_of_new_map};
-use crate::files::family_map::coverage::Coverage;
-use crate::files::family_map::form::MapForm;
-use crate::files::family_map::map::FamilyMap;
 use crate::files::version::file_list::Files;
 use crate::files::version::store_file::StoreFile;
 use crate::files::version::store_version::Family;
 use crate::maintenance::background::Maintenance;
-use crate::map_mode::MapMode;
 use crate::sync::lock;
 
 /// A map with fewer free slots is swept, so that the next flushes find a slot.

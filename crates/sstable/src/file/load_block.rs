@@ -17,7 +17,7 @@ use crate::block::cached::{CacheLookup, CachedBlock, TypedBlock};
 use crate::block::data::DataBlock;
 use crate::block::encoded::EncodedBlock;
 use crate::block::header::BlockHeader;
-use crate::block::index::{BlockHandle, TypedHandle};
+use crate::block::index_entry::{BlockHandle, TypedHandle};
 use crate::block::origin::BlockIdentity;
 use crate::block::slot::BlockSlot;
 use crate::buffers::Body;

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use crate::family_map::choice::rows_of_new_map;
+use crate::family_map::form::MapForm;
+use crate::family_map::map::{FamilyMap, Inserted};
+use crate::family_map::mode::MapMode;
+use crate::family_map::row_hashes::DistinctRows;
 use crate::files::catalog::Catalog;
-use crate::files::family_map::choice::rows_of_new_map;
-use crate::files::family_map::form::MapForm;
-use crate::files::family_map::map::{FamilyMap, Inserted};
-use crate::files::family_map::row_hashes::DistinctRows;
 use crate::files::version::store_version::FamilyVersion;
-use crate::map_mode::MapMode;
 
 /// The rows of a flush, for the family map.
 ///

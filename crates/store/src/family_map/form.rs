@@ -1,6 +1,6 @@
 //! The two forms of a family map.
 
-use crate::map_mode::MapMode;
+use crate::family_map::mode::MapMode;
 
 /// How many bits of a row's hash the entries of a map have.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

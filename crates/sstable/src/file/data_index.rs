@@ -16,11 +16,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::block_reader::BlockReader;
+use super::load_block::BlockReader;
 use super::read_context::ReadContext;
 use crate::block::decoded::DecodedBlock;
-use crate::block::index::{BlockHandle, IndexEntry};
 use crate::block::index_block::IndexBlock;
+use crate::block::index_entry::{BlockHandle, IndexEntry};
 use crate::block::slot::BlockSlot;
 use crate::encoding::DamageReason;
 use crate::{BlockOffset, BlockType, Comparator, KeyRef, Result};

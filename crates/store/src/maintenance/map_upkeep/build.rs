@@ -7,12 +7,12 @@ use sstable::Caching;
 
 use super::missing::{covered, mappable, rows_at_most, uncovered};
 use super::next_step::map_needs;
+use crate::family_map::choice::rows_of_new_map;
+use crate::family_map::coverage::Coverage;
+use crate::family_map::form::MapForm;
+use crate::family_map::map::{FamilyMap, Inserted, NotTaken};
+use crate::family_map::row_hashes::RowInserter;
 use crate::files::catalog::Catalog;
-use crate::files::family_map::choice::rows_of_new_map;
-use crate::files::family_map::coverage::Coverage;
-use crate::files::family_map::form::MapForm;
-use crate::files::family_map::map::{FamilyMap, Inserted, NotTaken};
-use crate::files::family_map::row_hashes::RowHashes;
 use crate::files::version::file_list::Files;
 use crate::files::version::store_file::StoreFile;
 use crate::files::version::store_version::Family;
@@ -142,7 +142,7 @@ impl Maintenance {
         file: &StoreFile,
     ) -> Result<Inserted, NotRead> {
         let counted = rows_at_most(file);
-        let mut rows = RowHashes::new(catalog.seed, map.begin_slot()?);
+        let mut rows = RowInserter::new(catalog.seed, map.begin_slot()?);
         let read = self.read_rows(&mut rows, family, file);
         // Otherwise the next step would again expect that the map has room for the file.
         if rows.rows() > counted {
@@ -155,7 +155,7 @@ impl Maintenance {
     /// Adds the rows of a file.
     fn read_rows(
         &self,
-        rows: &mut RowHashes,
+        rows: &mut RowInserter,
         family: &Family,
         file: &StoreFile,
     ) -> Result<(), NotRead> {

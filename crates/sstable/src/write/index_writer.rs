@@ -12,7 +12,7 @@
 use std::io::Write;
 
 use super::block_writer::BlockWriter;
-use crate::block::index::{BlockHandle, IndexEntry, MiddleEntry, write_index_entries};
+use crate::block::index_entry::{BlockHandle, IndexEntry, MiddleEntry, write_index_entries};
 use crate::{BlockType, Result};
 
 /// The most levels that readers accept.

@@ -14,6 +14,7 @@
 //! | `lines`      | all lines of a map, with or without extensions                           |
 //! | `stash`      | the hashes whose lines were all full                                     |
 //! | `map`        | lines and stash together: inserts and lookups                            |
+//! | `mode`       | the setting of a family: no map, a map of one form, or as its files need |
 //! | `form`       | the two forms of a map: fingerprints of 10 or of 26 bits                 |
 //! | `choice`     | which families get a map, and of which form                              |
 //! | `sweep`      | copies a map without the entries of dead slots                           |
@@ -36,15 +37,6 @@
 //!    published under a lock, so a reader of the version sees the entries.
 //! 4. A version refers to its map and to the slots of its files. A map that replaces another comes
 //!    with a new version; readers of older versions keep the old map.
-#![cfg_attr(
-    not(test),
-    allow(
-        clippy::indexing_slicing,
-        clippy::as_conversions,
-        clippy::arithmetic_side_effects,
-        reason = "slot numbers are below 64, indexes of lines below their number; the rest are counters"
-    )
-)]
 
 pub(crate) mod backoff;
 pub(crate) mod choice;
@@ -55,6 +47,7 @@ pub(crate) mod form;
 mod line;
 mod lines;
 pub(crate) mod map;
+pub(crate) mod mode;
 pub(crate) mod row_hashes;
 pub(crate) mod slots;
 mod stash;

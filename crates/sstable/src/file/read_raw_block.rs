@@ -9,10 +9,10 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use super::block_reader::BlockReader;
+use super::load_block::BlockReader;
 use super::raw_block::{RawBlock, RawDataBlock};
 use crate::block::header::BlockHeader;
-use crate::block::index::BlockHandle;
+use crate::block::index_entry::BlockHandle;
 use crate::buffers::{Body, Buffers};
 use crate::compression::check_can_hold;
 use crate::error::DecodeError;

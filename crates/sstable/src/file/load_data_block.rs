@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use super::index::{
+use super::data_index::{
     DataEntry, DataIndex, Predecessor, check_at_most, check_key_range, check_lower_bound,
     check_predecessor, first_key_is_unambiguous,
 };
@@ -20,8 +20,8 @@ use super::read_context::ReadContext;
 use crate::block::data::{DataBlock, DataRef};
 use crate::block::decoded::DecodedBlock;
 use crate::block::encoded::{EncodedBlock, EncodedCursor};
-use crate::block::index::BlockHandle;
 use crate::block::index_block::IndexBlock;
+use crate::block::index_entry::BlockHandle;
 use crate::block::origin::BlockIdentity;
 use crate::block::slot::BlockSlot;
 use crate::buffers::Buffers;

@@ -47,3 +47,19 @@ impl fmt::Display for MapMode {
         f.write_str(self.name())
     }
 }
+
+/// The sizes of a family map at one moment.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct MapStats {
+    /// How wide its entries are: [`MapMode::Files`] or [`MapMode::Wide`].
+    pub mode: MapMode,
+    /// Number of store files that the map covers. The filters of the others are asked.
+    pub covered_files: u64,
+    /// Memory of the map, which counts against the budget of the block cache.
+    pub bytes: u64,
+    /// Entries in the map: one for each row of each file, and of replaced files until a sweep.
+    pub entries: u64,
+    /// Entries that still fit into the map before it is built anew.
+    pub free_entries: u64,
+}

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use super::build::publish;
 use super::next_step::{MapStep, OldFilesRead};
-use crate::files::family_map::coverage::Coverage;
+use crate::family_map::coverage::Coverage;
 use crate::store::StoreInner;
 use crate::{FamilyOptions, MapMode, Put, Store, StoreOptions};
 

@@ -1,6 +1,6 @@
 //! The choice of the form of a family map.
 
-use crate::map_mode::MapMode;
+use crate::family_map::mode::MapMode;
 
 use super::form::MapForm;
 use super::map::MapSize;

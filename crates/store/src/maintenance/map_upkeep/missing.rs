@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::files::family_map::coverage::Coverage;
+use crate::family_map::coverage::Coverage;
 use crate::files::version::file_list::Files;
 use crate::files::version::store_file::StoreFile;
 use crate::maintenance::filters::row_count;

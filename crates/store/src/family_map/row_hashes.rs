@@ -38,7 +38,7 @@ impl DistinctRows {
 
     /// Inserts the rows into a map.
     pub(crate) fn insert(self, mut slot: SlotWriter) -> Result<Inserted, NotTaken> {
-        for batch in self.hashes.chunks(RowHashes::BATCH) {
+        for batch in self.hashes.chunks(RowInserter::BATCH) {
             slot.insert(batch)?;
         }
         slot.finish(self.count())
@@ -47,14 +47,14 @@ impl DistinctRows {
 
 /// Inserts the rows of cells, which come in ascending order, into a map as they come.
 #[derive(Debug)]
-pub(crate) struct RowHashes {
+pub(crate) struct RowInserter {
     slot: SlotWriter,
     rows: u64,
     /// The rows that were not inserted yet.
     batch: DistinctRows,
 }
 
-impl RowHashes {
+impl RowInserter {
     /// The number of rows that are inserted under one lock of the map's writer.
     const BATCH: usize = 1024;
 

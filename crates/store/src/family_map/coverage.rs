@@ -6,8 +6,8 @@ use filter::KeyHash;
 use sstable::engine::MapAnswer;
 
 use super::map::FamilyMap;
+use super::mode::MapStats;
 use super::slots::Slots;
-use crate::stats::MapStats;
 
 /// A family map, and the slots in it of each file of a list.
 ///

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::missing::rows_of;
-use crate::files::family_map::backoff::Backoff;
+use crate::family_map::backoff::Backoff;
 use crate::files::version::file_list::Files;
 use crate::files::version::store_file::StoreFile;
 use crate::files::version::store_version::Family;
