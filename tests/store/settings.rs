@@ -11,7 +11,7 @@ use store::{
     CompactionKind, CompactionOptions, Delete, Durability, Error, FamilyOptions, Get,
     KeepDeletedCells, MapMode, Put, Store, StoreOptions, WriteBatch, salvage,
 };
-use support::disk::Disk;
+use support::disk::{Disk, Faults};
 use support::test_store::TestStore;
 
 const ROWS: u32 = 120;
@@ -525,5 +525,38 @@ fn an_altered_family_accepts_writes_again_without_a_flush_by_hand() {
     put(refused).unwrap();
     for number in 0..=refused {
         assert!(value_of(&store, "family", &row(number)).is_some(), "{number}");
+    }
+}
+
+/// Compares a flush with and without `cache_on_write`: they make the same calls to the file system, so neither reads
+/// the data blocks of the new file.
+#[test]
+fn a_flush_that_fills_the_cache_reads_nothing_back_and_a_get_then_reads_nothing() {
+    let rate = ErrorRate::new(0.01).unwrap();
+    for encoding in DataBlockEncoding::ALL {
+        for (compression, filter) in [
+            (Compression::None, None),
+            (Compression::Gz, Some((FilterKind::BlockedBloom, Sizing::ErrorRate(rate)))),
+        ] {
+            let calls = [false, true].map(|cache_on_write| {
+                let disk = Disk::default();
+                let options = quiet().index_block_size(256).cache_on_write(cache_on_write);
+                let store = Store::open(Path::new("/store"), options.vfs(Arc::new(disk.clone())));
+                let store = store.unwrap();
+                let family = FamilyOptions::default().block_size(256).filter(filter);
+                let family = family.data_block_encoding(encoding).compression(compression);
+                store.create_family("f", family.family_map(MapMode::Off)).unwrap();
+                fill(&store, "f").unwrap();
+                disk.set_faults(Faults::default());
+                store.flush().unwrap();
+                let calls = disk.calls();
+                disk.set_faults(Faults::default());
+                read_back(&store, "f").unwrap();
+                assert!(store.get(&Get::row("absent")).unwrap().is_empty());
+                assert_eq!(disk.calls() == 0, cache_on_write, "{encoding:?}, {compression:?}");
+                calls
+            });
+            assert_eq!(calls[0], calls[1], "{encoding:?}, {compression:?}");
+        }
     }
 }

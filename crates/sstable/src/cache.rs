@@ -16,12 +16,13 @@
 )]
 
 use std::hash::{BuildHasherDefault, Hash, Hasher};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{OptionsBuilder, Weighter};
 
+use crate::BlockOffset;
 use crate::block::cached::CachedBlock;
 use crate::own_process::OwnProcess;
 
@@ -71,6 +72,33 @@ pub(crate) struct CacheKey {
     pub(crate) file: u64,
     pub(crate) offset: u64,
     pub(crate) is_preferred: bool,
+}
+
+/// The place of one file in a cache: the writer of the file and its reader share the blocks there.
+#[derive(Clone, Debug)]
+pub struct FileInCache {
+    pub(crate) cache: Arc<BlockCache>,
+    pub(crate) file: u64,
+    pub(crate) is_preferred: bool,
+}
+
+impl FileInCache {
+    /// Returns a place for a new file, which [`ReaderOptions::written_to`](crate::ReaderOptions::written_to) must
+    /// open: `in_memory` is as in [`ReaderOptions::in_memory`](crate::ReaderOptions::in_memory).
+    pub fn new(cache: Arc<BlockCache>, in_memory: bool) -> Self {
+        Self { cache, file: next_file_id(), is_preferred: in_memory }
+    }
+
+    pub(crate) fn insert(&self, at: BlockOffset, block: CachedBlock) {
+        let Self { file, is_preferred, .. } = *self;
+        self.cache.insert(CacheKey { file, offset: at.get(), is_preferred }, block);
+    }
+}
+
+/// Returns the next file id, for the keys of caches. A file that is opened twice gets two ids.
+pub(crate) fn next_file_id() -> u64 {
+    static NEXT_FILE_ID: AtomicU64 = AtomicU64::new(0);
+    NEXT_FILE_ID.fetch_add(1, Ordering::Relaxed)
 }
 
 impl Hash for CacheKey {

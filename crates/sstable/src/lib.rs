@@ -231,7 +231,7 @@ pub use filter::bloom::hbase::HashType;
 pub mod engine {
     pub use cells::{RowHead, date_text, row_head, show_count, show_number, time_text};
 
-    pub use crate::cache::Reservation;
+    pub use crate::cache::{FileInCache, Reservation};
     pub use crate::lookup::{
         BATCH_MAX, FilterQuestion, LookupFile, LookupFiles, LookupObserver, MapAnswer, RowBounds,
         RowInFile, RowLookup, WantedCells, begin_together,

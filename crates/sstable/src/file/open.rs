@@ -4,7 +4,6 @@
 //! the data index and the meta index, the file info and the Bloom metas. No checksum covers the
 //! trailer, so its fields are checked against the blocks to which they point.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
@@ -24,6 +23,7 @@ use crate::block::index_block::IndexBlock;
 use crate::block::index_entry::{
     IndexEntries, IndexEntry, LengthForm, MetaIndex, MiddleEntry, write_index_entries,
 };
+use crate::cache::next_file_id;
 use crate::encoding::{CellLayout, DamageReason};
 use crate::error::DecodeError;
 use crate::input::Input;
@@ -37,9 +37,6 @@ use crate::{
 /// They include the trailer and, in most files, the load-on-open section, which saves a read.
 const TAIL_LEN: u64 = 32 << 10;
 
-/// The next file id, for the keys of the block cache. A file that is opened twice gets two ids.
-static NEXT_FILE_ID: AtomicU64 = AtomicU64::new(0);
-
 /// Reads the trailer and the load-on-open section, and builds the open file.
 pub(crate) fn open(
     source: Arc<dyn ReadAt>,
@@ -50,7 +47,7 @@ pub(crate) fn open(
     let mut blocks = BlockReader {
         name,
         source,
-        file_id: NEXT_FILE_ID.fetch_add(1, Ordering::Relaxed),
+        file_id: options.file_id.unwrap_or_else(next_file_id),
         cache: options.cache,
         limits: options.limits,
         pin_filters: options.pin_filters,

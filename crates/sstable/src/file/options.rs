@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::cache::FileInCache;
 use crate::{BlockCache, Limits};
 
 /// Options of a reader.
@@ -13,6 +14,8 @@ use crate::{BlockCache, Limits};
 pub struct ReaderOptions {
     /// The block cache.
     pub(crate) cache: Option<Arc<BlockCache>>,
+    /// The file's id in the cache, if the writer of the file has put its blocks there.
+    pub(crate) file_id: Option<u64>,
     /// Which filter lookups ask before they read blocks.
     pub(crate) filter_use: FilterUse,
     /// Whether filter blocks stay in memory until the file is closed.
@@ -28,6 +31,14 @@ impl ReaderOptions {
     pub fn cache(mut self, cache: Arc<BlockCache>) -> Self {
         self.cache = Some(cache);
         self
+    }
+
+    /// Sets the place in a block cache that the [writer](crate::Writer::cached_in) of the file filled.
+    ///
+    /// For the one file that was written so.
+    pub fn written_to(mut self, place: &FileInCache) -> Self {
+        self.file_id = Some(place.file);
+        self.cache(Arc::clone(&place.cache)).in_memory(place.is_preferred)
     }
 
     /// Sets the block cache that `make` returns, unless one is set.

@@ -2,9 +2,11 @@
 
 use std::io::Write;
 
+use super::block_caching::BlockCaching;
 use super::buffered_sink::BufferedSink;
 use crate::block::header::BlockHeader;
 use crate::block::index_entry::BlockHandle;
+use crate::block::origin::BlockIdentity;
 use crate::{BlockOffset, BlockType, ChecksumType, Compression, Error, FileName, Result};
 use crate::{WriterOptions, ZstdFraming, compression};
 
@@ -26,6 +28,8 @@ pub(super) struct BlockWriter<W> {
     uncompressed_len: u64,
     /// The stored form of the current block.
     stored: Vec<u8>,
+    /// The cache that gets the blocks.
+    caching: Option<BlockCaching>,
 }
 
 impl<W: Write> BlockWriter<W> {
@@ -41,6 +45,7 @@ impl<W: Write> BlockWriter<W> {
             previous: Vec::new(),
             uncompressed_len: 0,
             stored: Vec::new(),
+            caching: None,
         }
     }
 
@@ -57,6 +62,11 @@ impl<W: Write> BlockWriter<W> {
         offset: BlockOffset,
     ) -> Self {
         Self { offset, ..Self::new(sink, name, options) }
+    }
+
+    /// Puts the blocks into a cache once they are written.
+    pub(super) fn cache_in(&mut self, caching: BlockCaching) {
+        self.caching = Some(caching);
     }
 
     /// Copies bytes before the offset of the first block to be written.
@@ -102,18 +112,30 @@ impl<W: Write> BlockWriter<W> {
         self.stored.clear();
         self.stored.resize(HEADER_LEN, 0);
         compression::compress(self.compression, self.zstd_framing, body, &mut self.stored);
-        let mut header = Vec::with_capacity(HEADER_LEN);
-        BlockHeader::new(
+        let header = BlockHeader::new(
             block_type,
             self.stored.len() - HEADER_LEN,
             body.len(),
             self.link_to_previous(block_type),
             self.checksum,
             self.bytes_per_checksum,
-        )
-        .write(&mut header);
-        self.stored[..HEADER_LEN].copy_from_slice(&header);
-        self.write_with_checksums(block_type, self.checksum, self.bytes_per_checksum)
+        );
+        let mut header_bytes = Vec::with_capacity(HEADER_LEN);
+        header.write(&mut header_bytes);
+        self.stored[..HEADER_LEN].copy_from_slice(&header_bytes);
+        let handle =
+            self.write_with_checksums(block_type, self.checksum, self.bytes_per_checksum)?;
+        if let Some(caching) = &mut self.caching {
+            caching.insert(BlockIdentity::new(handle, &header), body).map_err(|what| {
+                let (file, at) = (self.name.clone(), handle.offset);
+                Error::Internal {
+                    file,
+                    at,
+                    what: format!("the {block_type} block written: {what}"),
+                }
+            })?;
+        }
+        Ok(handle)
     }
 
     /// Copies a stored block of another file, with a new `previous` offset. Does not count it.

@@ -6,6 +6,7 @@
     reason = "lengths and counts of what the writer has in memory"
 )]
 
+mod block_caching;
 mod block_writer;
 mod bloom;
 mod buffered_sink;

@@ -13,6 +13,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
+use super::block_caching::BlockCaching;
 use super::block_writer::BlockWriter;
 use super::bloom::BloomWriter;
 use super::index_writer::IndexWriter;
@@ -22,6 +23,7 @@ use super::short_key::short_key;
 use super::statistics::{Statistics, describe_bloom, describe_origin};
 use crate::block::filter_index::is_filter_name;
 use crate::block::index_entry::{BlockHandle, IndexEntry};
+use crate::cache::FileInCache;
 use crate::encoding::{BlockEncoder, CellLayout};
 use crate::{
     BlockOffset, BlockType, CellRef, Comparator, DataBlockEncoding, Error, FileInfo, FileName,
@@ -138,6 +140,19 @@ impl<W: Write> Writer<W> {
             data_block_count: 0,
             failed: false,
         })
+    }
+
+    /// Puts each block into a block cache once it is written, in the form in which reads keep it.
+    ///
+    /// [`ReaderOptions::written_to`](crate::ReaderOptions::written_to) opens the file with these blocks.
+    #[must_use]
+    pub fn cached_in(mut self, place: FileInCache) -> Self {
+        self.blocks.cache_in(BlockCaching::new(
+            place,
+            self.options.data_block_encoding,
+            self.layout,
+        ));
+        self
     }
 
     /// Appends a cell, whose key must not be less than the previous cell's.

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use cells::Clock;
 use filter::{ErrorRate, Seed};
 use sstable::SequenceId;
+use sstable::engine::FileInCache;
 
 use super::manifest::{FileEntry, Manifest};
 use crate::error::{Error, Result};
@@ -248,8 +249,15 @@ impl Catalog {
     }
 
     /// Opens a file that was just written, and removes it if that fails: no manifest lists it.
-    pub(crate) fn open_new(&self, family: &Family, entry: &FileEntry) -> Result<Arc<StoreFile>> {
-        let opened = self.opener.open_file(family, entry);
+    ///
+    /// `cached` is the place in the cache that already has its blocks.
+    pub(crate) fn open_new(
+        &self,
+        family: &Family,
+        entry: &FileEntry,
+        cached: Option<&FileInCache>,
+    ) -> Result<Arc<StoreFile>> {
+        let opened = self.opener.open_written(family, entry, cached);
         if opened.is_err() {
             // If this fails, the next open removes the file.
             let path = self.opener.family_directory(family).join(&entry.name);

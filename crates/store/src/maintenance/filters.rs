@@ -97,7 +97,7 @@ impl Maintenance {
         for (file, filter) in files.iter().zip(filters) {
             turn.check_not_cancelled()?;
             let entry = copy_with_filter(catalog, family, file, filter)?;
-            let copy = catalog.open_new(family, &entry)?;
+            let copy = catalog.open_new(family, &entry, None)?;
             catalog.replace_files(family, std::slice::from_ref(file), Some(&copy))?;
         }
         Ok(())

@@ -22,7 +22,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use cells::rules::{Rules, Verdict};
-use sstable::{Caching, KeyRef, SequenceId};
+use sstable::engine::FileInCache;
+use sstable::{KeyRef, SequenceId};
 
 use super::background::Maintenance;
 use crate::error::{Error, Result};
@@ -210,6 +211,11 @@ fn write_memstores(
     let mut cells = merged()?;
     let mut rules = Rules::for_rewrite(&family.options.retention(), catalog.clock.now_for_expiry());
     let mut file = NewFile::create(catalog, family, purpose)?;
+    let cached = cache_on_write
+        .then(|| FileInCache::new(Arc::clone(catalog.opener.cache()), family.options.in_memory));
+    if let Some(place) = &cached {
+        file = file.cached_in(place.clone());
+    }
     let mut rows = NewRows::of_flush(catalog, version);
     while let Some(cell) = cells.cell() {
         assert!(cell.sequence_id <= newest, "no cell is newer than the last write of the flush");
@@ -219,15 +225,8 @@ fn write_memstores(
         }
         cells.advance()?;
     }
-    let file = file.finish()?.map(|entry| catalog.open_new(family, &entry)).transpose()?;
-    // A scan of the new file brings its blocks into the cache.
-    if let Some(file) = file.as_ref().filter(|_| cache_on_write) {
-        let mut cells = file.reader.scanner(Caching::Use);
-        cells.seek_to_first()?;
-        while cells.cell().is_some() {
-            cells.advance()?;
-        }
-    }
+    let entry = file.finish()?;
+    let file = entry.map(|entry| catalog.open_new(family, &entry, cached.as_ref())).transpose()?;
     let inserted = file.as_ref().and_then(|_| rows.finish());
     Ok(Flushed { family: Arc::clone(family), memstores, file, inserted })
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use filter::{FilterKind, Sizing};
-use sstable::engine::{NewFiles, PendingFile};
+use sstable::engine::{FileInCache, NewFiles, PendingFile};
 use sstable::{
     CellRef, CellType, FileName, FilterOptions, SequenceId, Timestamp, Writer, WriterOptions,
 };
@@ -75,6 +75,11 @@ impl NewFile {
             family: family.name.clone(),
             failures: Arc::clone(&family.failures),
         })
+    }
+
+    /// Puts the blocks into a block cache once they are written.
+    pub(crate) fn cached_in(self, place: FileInCache) -> Self {
+        Self { writer: self.writer.cached_in(place), ..self }
     }
 
     pub(crate) fn append(&mut self, cell: &CellRef<'_>) -> Result<()> {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sstable::engine::{OpenFilesLimit, PooledFile};
+use sstable::engine::{FileInCache, OpenFilesLimit, PooledFile};
 use sstable::{BlockCache, ReaderOptions};
 
 use crate::error::{Error, Result};
@@ -65,7 +65,21 @@ impl FileOpener {
 
     /// Opens a file of a family.
     pub(crate) fn open_file(&self, family: &Family, entry: &FileEntry) -> Result<Arc<StoreFile>> {
+        self.open_written(family, entry, None)
+    }
+
+    /// Opens a file of a family, of which the cache may already have blocks.
+    pub(crate) fn open_written(
+        &self,
+        family: &Family,
+        entry: &FileEntry,
+        cached: Option<&FileInCache>,
+    ) -> Result<Arc<StoreFile>> {
         let options = self.reader.clone().in_memory(family.options.in_memory);
+        let options = match cached {
+            Some(place) => options.written_to(place),
+            None => options,
+        };
         let path = self.family_directory(family).join(&entry.name);
         let source = self.open_source(&path)?;
         StoreFile::open(&self.vfs, &source, path, &family.name, entry, options)

@@ -213,7 +213,8 @@ impl Maintenance {
             }
             cells.advance()?;
         }
-        let merged = merged.finish()?.map(|entry| catalog.open_new(family, &entry)).transpose()?;
+        let merged =
+            merged.finish()?.map(|entry| catalog.open_new(family, &entry, None)).transpose()?;
         catalog.replace_files(family, files, merged.as_ref())?;
         let read: u64 = files.iter().map(|file| file.entry.length).sum();
         let written = merged.as_ref().map_or(0, |file| file.entry.length);
