@@ -177,7 +177,7 @@ mod lookup;
 mod own_process;
 mod probe;
 mod reader;
-mod row_heads;
+mod row_digits;
 mod scan;
 mod source;
 mod trace;

@@ -1,7 +1,7 @@
 //! A decoded data block: its cells are checked, in plain form, and indexed by row.
 //!
 //! ```text
-//! row index  table, heads, offsets: see `row_index`
+//! row index  table, digits, offsets: see `row_index`
 //! cells      [k|v|row1…][k|v|row1…][k|v|row2…] …
 //! ```
 //!
@@ -50,7 +50,7 @@ impl DecodedBlock {
         &self.origin
     }
 
-    /// The size in memory, in bytes, including the row heads even if they are not yet built.
+    /// The size in memory, in bytes, including the row digits even if they are not yet built.
     pub(crate) const fn bytes(&self) -> usize {
         size_of::<Self>() + self.cells.bytes() + self.index.bytes()
     }
@@ -232,7 +232,7 @@ impl DecodedBlock {
     }
 
     #[cfg(test)]
-    pub(super) fn has_heads(&self) -> bool {
-        self.index.has_heads()
+    pub(super) fn has_digits(&self) -> bool {
+        self.index.has_digits()
     }
 }

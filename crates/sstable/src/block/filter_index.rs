@@ -34,7 +34,7 @@ use filter::{FilterKind, KeyHash, Seed};
 use super::meta::{ROW_FILTER_NAME, check_kind};
 use crate::encoding::DamageReason;
 use crate::input::Input;
-use crate::row_heads::RowHeads;
+use crate::row_digits::RowDigits;
 
 const VERSION: u32 = 2;
 /// Bytes of a partition without its first row.
@@ -74,14 +74,14 @@ pub(crate) struct FilterIndex {
     pub(crate) kind: FilterKind,
     pub(crate) error_rate: f64,
     pub(crate) partitions: Vec<Partition>,
-    heads: RowHeads,
+    digits: RowDigits,
 }
 
 impl FilterIndex {
     /// Takes partitions in the order of their rows.
     pub(crate) fn new(kind: FilterKind, error_rate: f64, partitions: Vec<Partition>) -> Self {
-        let heads = RowHeads::new(partitions.iter().map(|partition| &partition.first_row[..]));
-        Self { kind, error_rate, partitions, heads }
+        let digits = RowDigits::new(partitions.iter().map(|partition| &partition.first_row[..]));
+        Self { kind, error_rate, partitions, digits }
     }
 
     /// Reads the body of an index.
@@ -144,10 +144,10 @@ impl FilterIndex {
 
     /// Returns the partition that covers the row; `None` for a row before the first.
     pub(crate) fn find(&self, row: &[u8]) -> Option<usize> {
-        let candidates = self.heads.candidates(row);
+        let candidates = self.digits.candidates(row);
         let start = candidates.start;
-        let equal_heads = self.partitions.get(candidates).expect("candidates are partitions");
-        let not_after = equal_heads.partition_point(|partition| partition.first_row[..] <= *row);
+        let equal_digits = self.partitions.get(candidates).expect("candidates are partitions");
+        let not_after = equal_digits.partition_point(|partition| partition.first_row[..] <= *row);
         start.checked_add(not_after).expect("both count partitions").checked_sub(1)
     }
 
@@ -164,7 +164,7 @@ impl FilterIndex {
     /// The size in memory, in bytes, including the first rows that share the block's bytes.
     pub(crate) fn bytes(&self) -> usize {
         let rows = self.partitions.iter().map(|partition| partition.first_row.len());
-        rows.chain([size_of_val(&self.partitions[..]), self.heads.bytes()]).sum()
+        rows.chain([size_of_val(&self.partitions[..]), self.digits.bytes()]).sum()
     }
 }
 

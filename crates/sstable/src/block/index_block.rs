@@ -1,7 +1,7 @@
-//! A block of the data index in memory: its entries, and the heads of their rows.
+//! A block of the data index in memory: its entries, and the digits of their rows.
 //!
-//! A head is the first 8 bytes of a row after the common prefix of all rows, as a number. Heads are
-//! adjacent in memory, so a search compares heads first and keys last; see `row_heads`.
+//! The digits of a row are its first 8 bytes after the common prefix of all rows, as a number. They are
+//! adjacent in memory, so a search compares digits first and keys last; see `row_digits`.
 #![allow(
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
@@ -13,22 +13,22 @@ use bytes::Bytes;
 use super::index_entry::{BlockHandle, IndexEntries, IndexEntry};
 use super::slot::BlockSlot;
 use crate::encoding::DamageReason;
-use crate::row_heads::RowHeads;
+use crate::row_digits::RowDigits;
 use crate::{Comparator, KeyRef};
 
 /// A searchable index block: root, intermediate or leaf.
 #[derive(Debug)]
 pub(crate) struct IndexBlock {
     entries: IndexEntries,
-    /// `None` if rows are not ordered bytewise, because heads are.
-    heads: Option<RowHeads>,
+    /// `None` if rows are not ordered bytewise, because digits are.
+    digits: Option<RowDigits>,
     order: Comparator,
     /// One slot per entry, for its data block. Unused if the entries point to index blocks.
     slots: Box<[BlockSlot]>,
 }
 
 impl IndexBlock {
-    /// Creates the block, and builds the heads of its rows.
+    /// Creates the block, and builds the digits of its rows.
     ///
     /// Fails if a key is invalid, if keys are not in ascending order (they may repeat), or if block
     /// offsets are not strictly ascending.
@@ -47,15 +47,15 @@ impl IndexBlock {
             previous = Some((key, entry.block));
         }
         let rows = (0..entries.len()).map(|index| key_of(&entries, index).row);
-        let heads = (order == Comparator::Bytes).then(|| RowHeads::new(rows));
+        let digits = (order == Comparator::Bytes).then(|| RowDigits::new(rows));
         let slots = (0..entries.len()).map(|_| BlockSlot::default()).collect();
-        Ok(Self { entries, heads, order, slots })
+        Ok(Self { entries, digits, order, slots })
     }
 
     /// Returns the index of the last entry whose key is at most `key`; 0 if all are greater.
     pub(crate) fn find(&self, key: &KeyRef<'_>) -> usize {
         let all = 0..self.entries.len();
-        let candidates = self.heads.as_ref().map_or(all, |heads| heads.candidates(key.row));
+        let candidates = self.digits.as_ref().map_or(all, |digits| digits.candidates(key.row));
         let (mut start, mut end) = (candidates.start, candidates.end);
         while start < end {
             let middle = start.midpoint(end);
@@ -115,7 +115,7 @@ impl IndexBlock {
     pub(crate) fn bytes(&self) -> usize {
         size_of::<Self>()
             + self.entries.body().len()
-            + self.heads.as_ref().map_or(0, RowHeads::bytes)
+            + self.digits.as_ref().map_or(0, RowDigits::bytes)
             + size_of_val(&*self.slots)
     }
 }
@@ -180,7 +180,7 @@ mod tests {
     #[should_panic(expected = "index entries out of order")]
     fn heads_of_other_entries_are_a_broken_invariant() {
         let mut index = index(&[b"b", b"d", b"f"]).expect("in order");
-        index.heads = self::index(&[b"x", b"y", b"z"]).expect("in order").heads;
+        index.digits = self::index(&[b"x", b"y", b"z"]).expect("in order").digits;
         let _ = index.find(&KeyRef::before_row(b"c"));
     }
 

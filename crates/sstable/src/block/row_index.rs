@@ -1,13 +1,13 @@
-//! The row index of a decoded block: a hash table for gets, row heads for seeks.
+//! The row index of a decoded block: a hash table for gets, row digits for seeks.
 //!
 //! ```text
 //! table    ▪▪▪▪▪▪▪▪▪▪▪▪▪▪▪    4 bytes per row and some free slots, see `row_table`: for gets
-//! heads    ▪▪▪▪▪▪▪▪▪▪▪▪       8 bytes per row, see `row_heads`: for seeks
+//! digits   ▪▪▪▪▪▪▪▪▪▪▪▪       8 bytes per row, see `row_digits`: for seeks
 //! offsets  ▪▪▪▪▪▪▪▪▪▪▪▪       the offset of each row's first cell
 //! ```
 //!
-//! The heads are built by the second seek: a block in a cache much smaller than the working set is
-//! rarely sought twice, and one binary search is cheaper than building the heads. Their bytes are
+//! The digits are built by the second seek: a block in a cache much smaller than the working set is
+//! rarely sought twice, and one binary search is cheaper than building the digits. Their bytes are
 //! counted from the start, because a cached block must not change its size.
 #![allow(
     clippy::indexing_slicing,
@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::row_table::{RowTable, to_usize};
 use crate::Comparator;
 use crate::encoding::{CellLayout, PlainCells, RowStarts};
-use crate::row_heads::{RowHeads, common_prefix_len};
+use crate::row_digits::{RowDigits, common_prefix_len};
 
 /// How rows are looked up in a decoded block.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -41,13 +41,13 @@ pub(super) struct RowIndex {
     pub(super) table: Option<RowTable>,
     was_searched: AtomicBool,
     /// Holds `None` if rows are not ordered bytewise.
-    heads: OnceLock<Option<RowHeads>>,
+    digits: OnceLock<Option<RowDigits>>,
     pub(super) last_cell_at: usize,
     /// At least 1.
     pub(super) cell_count: u64,
     /// The average length of a cell.
     pub(super) average_cell_len: usize,
-    /// The size in memory, including the heads of a [`ByHash`](RowIndexKind::ByHash) block.
+    /// The size in memory, including the digits of a [`ByHash`](RowIndexKind::ByHash) block.
     bytes: usize,
 }
 
@@ -78,14 +78,14 @@ impl RowIndex {
             let last_row_at = *offsets.last().expect("a block has a row");
             let (first, last) = (row_at(cells, 0), row_at(cells, to_usize(last_row_at)));
             bytes += table.as_ref().map_or(0, RowTable::bytes);
-            bytes += RowHeads::bytes_of(common_prefix_len(first, last), offsets.len());
+            bytes += RowDigits::bytes_of(common_prefix_len(first, last), offsets.len());
         }
         let count = usize::try_from(cell_count).expect("fewer cells than bytes in memory");
         Self {
             offsets: offsets.into(),
             table,
             was_searched: AtomicBool::new(false),
-            heads: OnceLock::new(),
+            digits: OnceLock::new(),
             last_cell_at,
             cell_count,
             average_cell_len: cells.len() / count,
@@ -93,15 +93,15 @@ impl RowIndex {
         }
     }
 
-    /// The size in memory, in bytes. Of a block that may be cached it includes the heads, built or not.
+    /// The size in memory, in bytes. Of a block that may be cached it includes the digits, built or not.
     pub(super) const fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Returns the position of a row, or of its successor, by heads and offsets. Gets use `table`.
+    /// Returns the position of a row, or of its successor, by digits and offsets. Gets use `table`.
     pub(super) fn seek(&self, cells: &[u8], order: Comparator, row: &[u8]) -> RowPosition {
-        let heads = self.heads(cells, order);
-        let candidates = heads.map_or(0..self.offsets.len(), |heads| heads.candidates(row));
+        let digits = self.digits(cells, order);
+        let candidates = digits.map_or(0..self.offsets.len(), |digits| digits.candidates(row));
         let start = candidates.start;
         let found = self.offsets[candidates]
             .binary_search_by(|at| order.compare_rows(row_at(cells, to_usize(*at)), row));
@@ -128,23 +128,24 @@ impl RowIndex {
         to_usize(self.offsets[number])
     }
 
-    /// Returns the heads; builds them in the second call.
-    fn heads(&self, cells: &[u8], order: Comparator) -> Option<&RowHeads> {
-        if let Some(heads) = self.heads.get() {
-            return heads.as_ref();
+    /// Returns the digits; builds them in the second call.
+    fn digits(&self, cells: &[u8], order: Comparator) -> Option<&RowDigits> {
+        if let Some(digits) = self.digits.get() {
+            return digits.as_ref();
         }
         if !self.was_searched.swap(true, Ordering::Relaxed) {
             return None;
         }
         let make = || {
-            (order == Comparator::Bytes).then(|| RowHeads::new(rows_of_cells(cells, &self.offsets)))
+            (order == Comparator::Bytes)
+                .then(|| RowDigits::new(rows_of_cells(cells, &self.offsets)))
         };
-        self.heads.get_or_init(make).as_ref()
+        self.digits.get_or_init(make).as_ref()
     }
 
     #[cfg(test)]
-    pub(super) fn has_heads(&self) -> bool {
-        self.heads.get().is_some()
+    pub(super) fn has_digits(&self) -> bool {
+        self.digits.get().is_some()
     }
 }
 

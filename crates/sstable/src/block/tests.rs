@@ -150,18 +150,18 @@ fn find_row_returns_the_position_of_a_row_or_of_its_successor() {
     assert_eq!(starts, [None, Some(0), None, Some(second_row), None]);
 }
 
-/// The size includes the heads from the start, so that a cached block does not grow.
+/// The size includes the digits from the start, so that a cached block does not grow.
 #[test]
-fn the_second_seek_builds_the_heads() {
+fn the_second_seek_builds_the_digits() {
     let rows: Vec<_> = (0..40).map(|row| format!("row{row:02}").into_bytes()).collect();
     let cells: Vec<_> = rows.iter().map(|row| cell(row, b"q")).collect();
     for row in &rows {
         let block = block(&cells);
         let bytes = block.bytes();
         let start = block.row_start(row, row_hash(row)).unwrap();
-        for has_heads in [false, true] {
+        for has_digits in [false, true] {
             assert_eq!(block.find_row(row), RowPosition::At(start));
-            assert_eq!(block.has_heads(), has_heads);
+            assert_eq!(block.has_digits(), has_digits);
         }
         assert_eq!(block.bytes(), bytes);
     }

@@ -3,7 +3,7 @@
 //! ```text
 //! at                                                                                      end
 //! | key length | value length | row length | row… | family | qualifier | time type | value | … |
-//!                                            └ head: the first 8 bytes, as a number
+//!                                            └ first_bytes: the first 8 bytes, as a number
 //! ```
 //!
 //! This is the hot path of scans (every cell) and gets (one cell). The lengths at the start of a
@@ -27,7 +27,7 @@ const ROW_AT: usize = LENGTHS_LEN + 2;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[repr(C)]
 pub(crate) struct CellBounds {
-    row: RowBounds,
+    row: RowSpan,
     end: usize,
     key_len: usize,
     timestamp: Timestamp,
@@ -40,11 +40,11 @@ pub(crate) struct CellBounds {
 
 /// The bounds of a cell's row.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) struct RowBounds {
+pub(crate) struct RowSpan {
     cell_at: usize,
     len: usize,
     /// The first 8 bytes of the row as a number, padded with zeros.
-    head: u64,
+    first_bytes: u64,
 }
 
 impl CellBounds {
@@ -58,7 +58,7 @@ impl CellBounds {
     /// Returns empty bounds that end at `at`, where the first cell starts.
     fn before_cell_at(at: usize) -> Self {
         Self {
-            row: RowBounds::default(),
+            row: RowSpan::default(),
             end: at,
             key_len: 0,
             timestamp: Timestamp::default(),
@@ -114,9 +114,13 @@ impl CellBounds {
             Some(tail) => tail,
             None => Tail::read(rest_after_value, layout)?,
         };
-        let head = u64::from_be_bytes(*cell.get(ROW_AT..)?.first_chunk()?);
-        let head = if row_len < size_of::<u64>() { mask_head(head, row_len) } else { head };
-        self.row = RowBounds { cell_at: self.end, len: row_len, head };
+        let first_bytes = u64::from_be_bytes(*cell.get(ROW_AT..)?.first_chunk()?);
+        let first_bytes = if row_len < size_of::<u64>() {
+            mask_first_bytes(first_bytes, row_len)
+        } else {
+            first_bytes
+        };
+        self.row = RowSpan { cell_at: self.end, len: row_len, first_bytes };
         self.end += len + tail.len;
         self.key_len = key_len;
         self.family_len = family_len;
@@ -139,7 +143,7 @@ impl CellBounds {
     }
 
     /// The bounds of the cell's row.
-    pub(crate) const fn row(&self) -> &RowBounds {
+    pub(crate) const fn row(&self) -> &RowSpan {
         &self.row
     }
 
@@ -221,11 +225,11 @@ fn damage_reason(rest: &[u8], layout: CellLayout) -> DamageReason {
     }
 }
 
-impl RowBounds {
+impl RowSpan {
     /// Compares the row with the row of another cell of the block.
     #[inline]
     pub(crate) fn compare(&self, other: &Self, cells: &PlainCells, order: Comparator) -> Ordering {
-        if order == Comparator::Bytes && self.head < other.head {
+        if order == Comparator::Bytes && self.first_bytes < other.first_bytes {
             return Ordering::Less;
         }
         order.compare_rows(self.row(cells), other.row(cells))
@@ -238,12 +242,12 @@ impl RowBounds {
     }
 }
 
-/// Zeroes the bytes of `head` that follow a row of less than 8 bytes.
+/// Zeroes the bytes of `first_bytes` that follow a row of less than 8 bytes.
 #[cold]
 #[expect(clippy::arithmetic_side_effects, reason = "less than 8 bytes have at most 56 bits")]
-fn mask_head(head: u64, row_len: usize) -> u64 {
+fn mask_first_bytes(first_bytes: u64, row_len: usize) -> u64 {
     let bits = u8::BITS * u32::try_from(row_len).expect("less than 8");
-    head & !(u64::MAX >> bits)
+    first_bytes & !(u64::MAX >> bits)
 }
 
 #[cfg(test)]

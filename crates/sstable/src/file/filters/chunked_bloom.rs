@@ -20,7 +20,7 @@ use super::lazy_block::{LazyFilterBlock, offset_before};
 use crate::block::bloom::{BloomBits, BloomChunk, BloomMeta};
 use crate::block::index_entry::BlockHandle;
 use crate::file::load_block::BlockReader;
-use crate::row_heads::RowHeads;
+use crate::row_digits::RowDigits;
 use crate::{BlockOffset, BlockType, BloomType, Damage, FileInfo, KeyRef, ReadTrace, RowProbe};
 
 /// A Bloom filter in chunks, which are loaded at their first use.
@@ -29,8 +29,8 @@ pub(crate) struct ChunkedBloom {
     pub(crate) bloom_type: BloomType,
     hash_type: HashType,
     meta: BloomMeta,
-    /// The row heads of the chunks' first keys; empty for a filter over columns (ROWCOL).
-    heads: RowHeads,
+    /// The row digits of the chunks' first keys; empty for a filter over columns (ROWCOL).
+    digits: RowDigits,
     /// The greatest key of the filter, if the file info has it.
     last_key: Option<Vec<u8>>,
     /// The blocks of the chunks, in the order of `meta`.
@@ -140,8 +140,8 @@ impl ChunkedBloom {
         };
         let chunk_blocks = meta.chunks.iter().map(block).collect();
         let rows = if over_columns { &[] } else { &meta.chunks[..] };
-        let heads = RowHeads::new(rows.iter().map(|chunk| &chunk.first_key[..]));
-        Ok(Self { bloom_type, hash_type, meta, heads, last_key, chunk_blocks })
+        let digits = RowDigits::new(rows.iter().map(|chunk| &chunk.first_key[..]));
+        Ok(Self { bloom_type, hash_type, meta, digits, last_key, chunk_blocks })
     }
 
     /// Creates the filter over the rows with family deletes. HBase stores no last key for it.
@@ -158,7 +158,7 @@ impl ChunkedBloom {
             bloom_type: self.bloom_type,
             hash_type: self.hash_type,
             meta: self.meta.clone(),
-            heads: self.heads.clone(),
+            digits: self.digits.clone(),
             last_key: self.last_key.clone(),
             chunk_blocks: self.chunk_blocks.iter().map(LazyFilterBlock::unloaded).collect(),
         }
@@ -306,7 +306,7 @@ impl ChunkedBloom {
     /// Only this chunk can hold the key. `None` if the key is less than all first keys.
     #[inline]
     fn find(&self, key: &[u8]) -> Option<usize> {
-        let candidates = self.heads.candidates(key);
+        let candidates = self.digits.candidates(key);
         let undecided = &self.meta.chunks[candidates.clone()];
         let not_after = undecided.partition_point(|chunk| chunk.first_key <= key);
         (candidates.start + not_after).checked_sub(1)

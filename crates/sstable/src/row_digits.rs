@@ -1,21 +1,21 @@
-//! The heads of many rows in one array, so that a search reads few cache lines.
+//! The digits of many rows in one array, so that a search reads few cache lines.
 //!
 //! ```text
 //! rows      user0000117  user0000365  user0000909      ascending, stored elsewhere
 //! prefix    user0000                                   common to first and last, and so to all
-//! heads     "117·····"   "365·····"   "909·····"       the next 8 bytes as a big-endian number; · is 0
+//! digits    "117·····"   "365·····"   "909·····"       the next 8 bytes as a big-endian number; · is 0
 //! ```
 //!
-//! A search compares a row itself only if its head equals that of the target.
+//! A search compares a row itself only if its digits equal those of the target.
 //!
-//! The heads are the lowest level of a static B-tree with 8 keys per node. The keys of a higher
+//! The digits are the lowest level of a static B-tree with 8 keys per node. The keys of a higher
 //! level are the last keys of the nodes below. A search reads one cache line per level, three for 500
 //! rows; a binary search would read about seven, each load dependent on the one before.
 //!
 //! ```text
 //! level 2                              ▪▪▪▪▪▪▪▪
 //! level 1          ▪▪▪▪▪▪▪▪ ▪▪▪▪▪▪▪▪ ▪▪▪▪▪▪▪▪ …
-//! heads   ▪▪▪▪▪▪▪▪ ▪▪▪▪▪▪▪▪ ▪▪▪▪▪▪▪▪ ▪▪▪▪▪▪▪▪ ▪▪▪▪▪▪▪▪ …
+//! digits  ▪▪▪▪▪▪▪▪ ▪▪▪▪▪▪▪▪ ▪▪▪▪▪▪▪▪ ▪▪▪▪▪▪▪▪ ▪▪▪▪▪▪▪▪ …
 //! ```
 #![allow(
     clippy::indexing_slicing,
@@ -29,14 +29,14 @@ use std::ops::Range;
 /// A tree node: 8 keys in one cache line.
 type Line = [u64; 8];
 
-/// The heads of rows in ascending order.
+/// The digits of rows in ascending order.
 #[derive(Clone, Debug)]
-pub(crate) struct RowHeads {
+pub(crate) struct RowDigits {
     prefix: Box<[u8]>,
-    /// The head of the prefix, with which a prefix of at most 8 bytes is compared without loading it.
-    prefix_head: u64,
+    /// The digits of the prefix, with which a prefix of at most 8 bytes is compared without loading it.
+    prefix_digits: u64,
     count: usize,
-    /// Level by level, the heads first; incomplete lines are padded with the greatest number.
+    /// Level by level, the digits first; incomplete lines are padded with the greatest number.
     lines: Box<[Line]>,
     /// The start of each level in `lines`, and the end of the last level.
     levels: [u32; LEVELS_MAX + 1],
@@ -46,17 +46,17 @@ pub(crate) struct RowHeads {
 /// Enough levels for 8^11 rows, more than a block of 4 GiB can hold.
 const LEVELS_MAX: usize = 11;
 
-impl RowHeads {
-    /// Builds the heads of ascending rows, which may repeat.
+impl RowDigits {
+    /// Builds the digits of ascending rows, which may repeat.
     pub(crate) fn new<'a>(rows: impl DoubleEndedIterator<Item = &'a [u8]> + Clone) -> Self {
         let first = rows.clone().next().unwrap_or_default();
         let last = rows.clone().next_back().unwrap_or_default();
         let prefix = Box::from(&first[..common_prefix_len(first, last)]);
-        let heads: Vec<u64> =
-            rows.map(|row| head(&row[common_prefix_len(row, &prefix)..])).collect();
-        let count = heads.len();
+        let digits: Vec<u64> =
+            rows.map(|row| digits_of(&row[common_prefix_len(row, &prefix)..])).collect();
+        let count = digits.len();
         let (mut lines, mut levels) = (Vec::new(), [0; LEVELS_MAX + 1]);
-        let (mut level, mut level_count) = (heads, 0);
+        let (mut level, mut level_count) = (digits, 0);
         loop {
             lines.extend(level.chunks(8).map(|chunk| {
                 let mut line = [u64::MAX; 8];
@@ -71,8 +71,8 @@ impl RowHeads {
             }
             level = level.chunks(8).filter_map(|chunk| chunk.last().copied()).collect();
         }
-        let prefix_head = head(&prefix);
-        Self { prefix, prefix_head, count, lines: lines.into(), levels, level_count }
+        let prefix_digits = digits_of(&prefix);
+        Self { prefix, prefix_digits, count, lines: lines.into(), levels, level_count }
     }
 
     /// Returns the range of rows that may equal `row`.
@@ -84,33 +84,33 @@ impl RowHeads {
             row.starts_with(&self.prefix)
         } else {
             let after_prefix = u64::MAX.checked_shr(8 * len as u32).unwrap_or(0);
-            head(row) & !after_prefix == self.prefix_head
+            digits_of(row) & !after_prefix == self.prefix_digits
         };
         if !begins_with_prefix {
             let common = common_prefix_len(row, &self.prefix);
             let position = if row.get(common) < self.prefix.get(common) { 0 } else { self.count };
             return position..position;
         }
-        let target = head(&row[len..]);
+        let target = digits_of(&row[len..]);
         // The number of keys of a level that are less than `target`: the index of the line to read
         // in the level below.
         let mut start = 0;
         for level in self.levels[..=self.level_count].windows(2).rev() {
             let lines = level[0] as usize..level[1] as usize;
-            // Past the last line of a level, all heads are less.
+            // Past the last line of a level, all digits are less.
             let Some(line) = self.lines[lines].get(start) else {
                 return self.count..self.count;
             };
             // Branch-free, so that the compiler vectorizes the count.
-            let less: usize = line.iter().map(|head| usize::from(*head < target)).sum();
+            let less: usize = line.iter().map(|digits| usize::from(*digits < target)).sum();
             start = start * 8 + less;
         }
         let start = start.min(self.count);
-        let heads = &self.lines.as_flattened()[start..self.count];
-        let equal = match heads {
+        let digits = &self.lines.as_flattened()[start..self.count];
+        let equal = match digits {
             [first, ..] if *first != target => 0,
             [_, second, ..] if *second != target => 1,
-            heads => heads.partition_point(|head| *head == target),
+            digits => digits.partition_point(|row| *row == target),
         };
         start..start + equal
     }
@@ -141,8 +141,8 @@ pub(crate) fn common_prefix_len(left: &[u8], right: &[u8]) -> usize {
 
 /// Returns the first 8 bytes as a big-endian number, zero-padded.
 ///
-/// Heads have the order of their rows, but heads of different rows may be equal.
-fn head(bytes: &[u8]) -> u64 {
+/// Digits have the order of their rows, but digits of different rows may be equal.
+fn digits_of(bytes: &[u8]) -> u64 {
     if let Some(first) = bytes.first_chunk() {
         return u64::from_be_bytes(*first);
     }
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// With a small alphabet, common prefixes and equal heads are likely, and many rows are
+        /// With a small alphabet, common prefixes and equal digits are likely, and many rows are
         /// prefixes of other rows.
         #[test]
         fn rows_outside_the_candidates_are_less_or_greater(
@@ -170,23 +170,23 @@ mod tests {
             rows.sort();
             let rows: Vec<_> = rows.into_iter().map(|row| [&prefix[..], &row].concat()).collect();
             let target = if with_prefix { [&prefix[..], &target].concat() } else { target };
-            let heads = RowHeads::new(rows.iter().map(Vec::as_slice));
-            let predicted = RowHeads::bytes_of(heads.prefix.len(), rows.len());
-            prop_assert_eq!(heads.bytes(), predicted);
-            let candidates = heads.candidates(&target);
+            let digits = RowDigits::new(rows.iter().map(Vec::as_slice));
+            let predicted = RowDigits::bytes_of(digits.prefix.len(), rows.len());
+            prop_assert_eq!(digits.bytes(), predicted);
+            let candidates = digits.candidates(&target);
             prop_assert!(rows[..candidates.start].iter().all(|row| *row < target));
             prop_assert!(rows[candidates.end..].iter().all(|row| *row > target));
         }
     }
 
     #[test]
-    fn distinct_heads_leave_at_most_one_candidate() {
+    fn distinct_digits_leave_at_most_one_candidate() {
         let rows: Vec<_> =
             (100..200).map(|number| format!("user0000{number}").into_bytes()).collect();
-        let heads = RowHeads::new(rows.iter().map(Vec::as_slice));
-        assert_eq!(heads.candidates(b"user0000150"), 50..51);
-        assert_eq!(heads.candidates(b"user0000150x"), 51..51);
-        assert_eq!(heads.candidates(b"user"), 0..0);
-        assert_eq!(heads.candidates(b"v"), 100..100);
+        let digits = RowDigits::new(rows.iter().map(Vec::as_slice));
+        assert_eq!(digits.candidates(b"user0000150"), 50..51);
+        assert_eq!(digits.candidates(b"user0000150x"), 51..51);
+        assert_eq!(digits.candidates(b"user"), 0..0);
+        assert_eq!(digits.candidates(b"v"), 100..100);
     }
 }
