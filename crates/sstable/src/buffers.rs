@@ -7,11 +7,6 @@
 //! A scan that bypasses the block cache drops each block before it reads the next one, and reads
 //! the next block into the same buffers. Their memory is still in the CPU cache, and need not be
 //! allocated and zeroed again.
-#![allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    reason = "start and end are within the buffer"
-)]
 
 use std::ops::{Deref, Range};
 

@@ -9,11 +9,6 @@
 //! blocks; if filters were outside the budget, they would grow without bound. So a reader holds the
 //! filter blocks that it has loaded, and reserves their bytes, which reduces the budget for other
 //! blocks. Once half of the capacity is reserved, further filters are cached like other blocks.
-#![allow(
-    clippy::as_conversions,
-    clippy::arithmetic_side_effects,
-    reason = "bytes in memory, and shares of them"
-)]
 
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -157,28 +157,66 @@
 //! [`Error::Unsupported`]: HFile v1 and v2 before HBase 1, HFile v4, encrypted files, and the codecs LZO,
 //! BZIP2, LZMA and BROTLI. ZSTD needs the feature `zstd`, NDJSON (`sstable::ndjson`) the feature
 //! `ndjson`.
-#![cfg_attr(
+
+// What decodes bytes of files warns of an index, a conversion or a sum that could go wrong. Exceptions stand where their
+// modules are declared.
+#[cfg_attr(
     not(test),
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
 )]
-
 mod block;
 mod buffers;
 mod cache;
+#[cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
 mod checksum;
+#[cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
 mod compression;
+#[cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
 mod encoding;
 mod error;
+#[cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
 mod file;
+#[cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
 mod half;
+#[cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
 mod input;
+#[cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
 mod limits;
 mod lookup;
 mod own_process;
 mod probe;
 mod reader;
 mod row_digits;
+#[cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
 mod scan;
+#[cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
 mod source;
 mod trace;
 mod verify;

@@ -1,5 +1,4 @@
 //! A row to look up in many files, with cached hashes.
-#![allow(clippy::indexing_slicing, reason = "one slot a hash type")]
 
 use std::cell::OnceCell;
 

@@ -6,7 +6,6 @@
 //! | can it have a row or prefix?         | [`Reader::ask_filter`], [`Reader::may_contain_prefix`]     |
 //! | which cells does it have?            | [`Reader::scanner`], [`Reader::bulk_scanner`]              |
 //! | what does it consist of?             | [`Reader::blocks`], [`Reader::index`], [`Reader::filters`] |
-#![allow(clippy::arithmetic_side_effects, reason = "counters")]
 
 use std::borrow::Cow;
 use std::fmt;

@@ -3,12 +3,6 @@
 //! Each read counts in its own [`ReadTrace`], which consists of plain integers. At its end, the read
 //! adds the trace to the shared [`ReadCounters`]. These have separate counters for each thread, so
 //! counting needs no atomic additions and no contended cache lines, and no count is lost.
-#![allow(
-    clippy::indexing_slicing,
-    clippy::as_conversions,
-    clippy::arithmetic_side_effects,
-    reason = "counters"
-)]
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -7,11 +7,6 @@
 //!
 //! Each cell starts with the lengths of its key (`k`) and value (`v`); see `encoding::plain`. An
 //! offset of a cell counts from the start of the first cell.
-#![allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    reason = "offsets within the block, and bytes in memory"
-)]
 
 use filter::KeyHash;
 

@@ -4,7 +4,6 @@
 //! builds a row index, so that the block can be searched. A [cursor](EncodedBlock::cursor) decodes
 //! and checks one cell at a time; that suffices for a scan that bypasses the cache, and for the
 //! first get that reads a delta-encoded block.
-#![allow(clippy::arithmetic_side_effects, reason = "sums of lengths in memory cannot overflow")]
 
 use std::cmp::Ordering;
 

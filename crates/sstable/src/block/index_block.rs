@@ -2,11 +2,6 @@
 //!
 //! The digits of a row are its first 8 bytes after the common prefix of all rows, as a number. They are
 //! adjacent in memory, so a search compares digits first and keys last; see `row_digits`.
-#![allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    reason = "indexes below the number of entries, of which there is one at least"
-)]
 
 use bytes::Bytes;
 

@@ -2,7 +2,6 @@
 //!
 //! The meta index, a single root of [index entries](super::index_entry) sorted by name, maps each name to
 //! its block. HBase ignores names that it does not know.
-#![allow(clippy::arithmetic_side_effects, reason = "bytes in memory")]
 
 use bytes::Bytes;
 use filter::{FilterKind, StoredFilter};

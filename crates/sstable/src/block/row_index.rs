@@ -9,11 +9,6 @@
 //! The digits are built by the second seek: a block in a cache much smaller than the working set is
 //! rarely sought twice, and one binary search is cheaper than building the digits. Their bytes are
 //! counted from the start, because a cached block must not change its size.
-#![allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    reason = "offsets of rows within the block, and bytes in memory"
-)]
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -9,12 +9,6 @@
 //! cells whose fingerprint matches. A binary search would load one cache line per step, and each
 //! load would depend on the previous one. A row whose line is full is stored in the next line with
 //! a free slot (linear probing).
-#![allow(
-    clippy::indexing_slicing,
-    clippy::as_conversions,
-    clippy::arithmetic_side_effects,
-    reason = "lines and slots are computed from the number of lines"
-)]
 
 use filter::engine::PrefetchHint;
 use filter::{KeyHash, Seed};

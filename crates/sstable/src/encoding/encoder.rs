@@ -1,5 +1,4 @@
 //! The encoder of data block bodies. The layout is described in [`cells`](super::cells).
-#![allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "bytes in memory")]
 
 use std::mem;
 

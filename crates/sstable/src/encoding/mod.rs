@@ -15,14 +15,18 @@
 
 mod cell_bounds;
 mod cells;
+#[allow(clippy::arithmetic_side_effects, reason = "lengths of at most 32 bits, added in 64")]
 mod delta;
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "bytes in memory")]
 mod encoder;
 mod kind;
 mod layout;
 pub(crate) mod plain;
 mod plain_cells;
+#[allow(clippy::arithmetic_side_effects, reason = "the end of a cell is not before its start")]
 mod plain_cursor;
 mod row_index_v1;
+#[allow(clippy::arithmetic_side_effects, reason = "a count of cells in memory")]
 mod row_starts;
 mod tag_dictionary;
 

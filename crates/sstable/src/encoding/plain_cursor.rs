@@ -3,7 +3,6 @@
 //! Both parse each cell once and keep the offsets of its fields. The checking cursor verifies
 //! lengths, type, timestamp and tags of each cell, the order of rows, and the stored row index if
 //! the block has one.
-#![allow(clippy::arithmetic_side_effects, reason = "the end of a cell is not before its start")]
 
 use std::cmp::Ordering;
 

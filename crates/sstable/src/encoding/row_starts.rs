@@ -1,5 +1,4 @@
 //! The row offsets of a block, collected while its cells are checked.
-#![allow(clippy::arithmetic_side_effects, reason = "a count of cells in memory")]
 
 use super::plain_cursor::CheckingCursor;
 use super::{CellLayout, CursorMove, DamageReason, PlainCells};

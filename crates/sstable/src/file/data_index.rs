@@ -7,10 +7,6 @@
 //! With one level, the root points to data blocks. A block's checksums do not prove that it is the
 //! block that the index entry means. So the block is checked against the entry: its keys, and the
 //! `previous` offset in its header, which locates the block of the same type before it.
-#![allow(
-    clippy::arithmetic_side_effects,
-    reason = "an index below the number of entries, and levels up to a bound"
-)]
 
 use std::sync::Arc;
 

@@ -3,10 +3,6 @@
 //! Scans in both directions find the next block and its key range through the index, never through
 //! the header of the current block. A misplaced block has valid checksums, and its header would
 //! make the scan skip the blocks between.
-#![allow(
-    clippy::arithmetic_side_effects,
-    reason = "indexes below the number of entries, and levels up to a bound"
-)]
 
 use std::sync::Arc;
 

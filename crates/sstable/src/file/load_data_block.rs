@@ -6,7 +6,6 @@
 //! ```text
 //! key of the entry ≤ first key ≤ … ≤ last key ≤ key of the next entry, or last key of the file
 //! ```
-#![allow(clippy::arithmetic_side_effects, reason = "a node has an entry")]
 
 use std::sync::Arc;
 

@@ -13,16 +13,31 @@
 //! | the parts of a file as users see them                         | `parts.rs`, `block_contents.rs` |
 
 pub(crate) mod block_contents;
+#[allow(
+    clippy::arithmetic_side_effects,
+    reason = "an index below the number of entries, and levels up to a bound"
+)]
 pub(crate) mod data_index;
 pub(crate) mod file_info;
 pub(crate) mod filters;
 mod hudi;
+#[allow(
+    clippy::arithmetic_side_effects,
+    reason = "indexes below the number of entries, and levels up to a bound"
+)]
 pub(crate) mod index_cursor;
 pub(crate) mod load_block;
+#[allow(clippy::arithmetic_side_effects, reason = "a node has an entry")]
 pub(crate) mod load_data_block;
 pub(crate) mod open;
 pub(crate) mod open_file;
 pub(crate) mod options;
+#[allow(
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    clippy::arithmetic_side_effects,
+    reason = "indexes below the number of blocks, and offsets within the file"
+)]
 pub(crate) mod parts;
 pub(crate) mod raw_block;
 pub(crate) mod read_context;

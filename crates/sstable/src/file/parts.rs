@@ -1,10 +1,4 @@
 //! Public views of the parts of an open file: its blocks, its data index and its filters.
-#![allow(
-    clippy::indexing_slicing,
-    clippy::as_conversions,
-    clippy::arithmetic_side_effects,
-    reason = "indexes below the number of blocks, and offsets within the file"
-)]
 
 use std::sync::Arc;
 

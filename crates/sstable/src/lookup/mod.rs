@@ -17,12 +17,6 @@
 //! A family map, if the caller has one, answers for many files before the first of these steps.
 //! The bars mark where a batch waits for all its rows, so that their cache misses overlap. Asking the
 //! filter and searching an index of several levels can read blocks, too.
-#![allow(
-    clippy::indexing_slicing,
-    clippy::as_conversions,
-    clippy::arithmetic_side_effects,
-    reason = "indexes below the number of files or rows, and counters"
-)]
 
 mod batch;
 mod file_seek;

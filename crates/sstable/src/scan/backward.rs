@@ -7,8 +7,6 @@
 //! call 3    r2 of block 0
 //! ```
 
-#![allow(clippy::arithmetic_side_effects, reason = "a number of a row that is at least 1")]
-
 use std::sync::Arc;
 
 use super::scanner::{RowPlace, ScanPosition, Scanner};

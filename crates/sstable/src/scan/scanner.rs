@@ -1,5 +1,4 @@
 //! The scanner: a cursor over the cells of a file, which reads the file block by block.
-#![allow(clippy::arithmetic_side_effects, reason = "a counter")]
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
 //! Positioned reads of a source of bytes; the sources that are files, and memory.
-#![allow(clippy::as_conversions, reason = "a length in memory has at most 64 bits")]
 
 use std::fs;
 use std::io;

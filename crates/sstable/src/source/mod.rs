@@ -3,6 +3,7 @@
 //! `open_files.rs` limits how many files of the process have a descriptor, `descriptors.rs` knows the limit.
 
 mod descriptors;
+#[allow(clippy::as_conversions, reason = "a length in memory has at most 64 bits")]
 mod file_source;
 mod open_files;
 

@@ -1,10 +1,4 @@
 //! Verifies a file completely, and salvages the sound blocks of a damaged one.
-#![allow(
-    clippy::indexing_slicing,
-    clippy::as_conversions,
-    clippy::arithmetic_side_effects,
-    reason = "counters, and offsets within the file"
-)]
 
 mod cells;
 mod checked_block;

@@ -1,10 +1,4 @@
 //! Writes HFile v3 files from sorted cells, also by region for a bulk load, and copies files with another filter.
-#![allow(
-    clippy::indexing_slicing,
-    clippy::as_conversions,
-    clippy::arithmetic_side_effects,
-    reason = "lengths and counts of what the writer has in memory"
-)]
 
 mod block_caching;
 mod block_writer;

@@ -6,7 +6,6 @@
 //! ```text
 //! manifest on disk ─▶ manifest in memory ─▶ version
 //! ```
-#![allow(clippy::arithmetic_side_effects, reason = "counts of open files")]
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -7,6 +7,10 @@
 //! ```
 
 pub(crate) mod accepted_batch;
+#[cfg_attr(
+    not(test),
+    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
+)]
 pub(crate) mod log;
 pub(crate) mod mutation;
 pub(crate) mod read_modify_write;

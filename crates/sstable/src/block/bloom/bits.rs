@@ -1,5 +1,4 @@
 //! The bits of one Bloom chunk.
-#![allow(clippy::arithmetic_side_effects, reason = "bytes in memory")]
 
 use bytes::Bytes;
 

@@ -3,6 +3,7 @@
 //! The version in the [meta block](BloomMeta) says whether the chunks are [bits](BloomBits) of HBase's
 //! Bloom filter or parts of its [ribbon filter](ribbon).
 
+#[allow(clippy::arithmetic_side_effects, reason = "bytes in memory")]
 mod bits;
 mod bloom_type;
 mod meta;

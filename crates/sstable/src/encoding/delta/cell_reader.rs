@@ -5,7 +5,6 @@
 //!
 //! In names here, "own" bytes are stored in the cell itself, in contrast to shared ones; the
 //! "columns" of a key are row, family and qualifier; its "time" is timestamp and type.
-#![expect(clippy::inline_always, reason = "a call costs as much as what it does")]
 
 use std::ops::Range;
 

@@ -1,5 +1,4 @@
 //! The keys that the `PREFIX`, `DIFF` and `FAST_DIFF` encoders compare.
-#![allow(clippy::indexing_slicing, reason = "the parts of a key are within it")]
 
 use std::ops::Range;
 

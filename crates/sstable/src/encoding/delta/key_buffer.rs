@@ -1,7 +1,6 @@
 //! The buffer of a cursor's flat key.
 //!
 //! Each key overwrites the previous key; the prefix that both share stays in place.
-#![allow(clippy::indexing_slicing, reason = "the parts are within the buffer, which grows first")]
 
 use crate::encoding::plain::TIME_LEN;
 

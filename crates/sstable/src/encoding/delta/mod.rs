@@ -12,16 +12,18 @@
 //! field. Input is not trusted: the total size must match the size stated by the block, and every
 //! reference is checked against the previous cell. A decoder returns a [fault](fault); a cold
 //! function makes the message.
-#![allow(clippy::arithmetic_side_effects, reason = "lengths of at most 32 bits, added in 64")]
 
+#[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
 mod cell_reader;
 mod cells;
 mod current_cell;
 mod cursor;
 mod diff;
+#[allow(clippy::indexing_slicing, reason = "the parts of a key are within it")]
 mod encoder_key;
 mod fast_diff;
 mod fault;
+#[allow(clippy::indexing_slicing, reason = "the parts are within the buffer, which grows first")]
 mod key_buffer;
 mod prefix;
 mod row;

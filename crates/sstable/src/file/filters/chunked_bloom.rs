@@ -3,12 +3,6 @@
 //! ```text
 //! Bloom meta, in memory ──first key of each chunk──→ chunk, loaded at its first use
 //! ```
-#![allow(
-    clippy::indexing_slicing,
-    clippy::as_conversions,
-    clippy::arithmetic_side_effects,
-    reason = "indexes below the number of chunks"
-)]
 
 use bytes::Bytes;
 use cells::Comparator;

@@ -1,5 +1,4 @@
 //! What a filter of a file says about a read.
-#![allow(clippy::arithmetic_side_effects, reason = "counters")]
 
 use crate::ReadTrace;
 

@@ -4,11 +4,6 @@
 //! block cache for it. Its bytes are reserved in the budget of the cache. Blocks become resident if
 //! the reader pins its filters, or if the cache grants the reservation. Other blocks go to the
 //! cache, which may evict them.
-#![allow(
-    clippy::indexing_slicing,
-    clippy::as_conversions,
-    reason = "indexes below the number of parts"
-)]
 
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};

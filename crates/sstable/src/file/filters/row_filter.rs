@@ -11,12 +11,6 @@
 //! states the identity of each partition. Without the identity in the file info, the blocks are no filter.
 //!
 //! A damaged block is read once. From then on, the filter is unreadable for its rows.
-#![allow(
-    clippy::indexing_slicing,
-    clippy::as_conversions,
-    clippy::arithmetic_side_effects,
-    reason = "indexes below the number of partitions"
-)]
 
 use std::sync::OnceLock;
 

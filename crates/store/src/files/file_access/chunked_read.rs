@@ -1,7 +1,6 @@
 //! Reads a file piece by piece, so that memory grows with the bytes read.
 //!
 //! The length of a sparse file says nothing about the memory that is worth allocating.
-#![allow(clippy::arithmetic_side_effects, reason = "offsets within the file")]
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -3,7 +3,6 @@
 //! [`SequenceId::MAX`] is newer than every write, and no batch gets it. A log, manifest or file that
 //! claims it was not written by a store. A slightly smaller id is accepted; the store then accepts
 //! writes until its ids are used up.
-#![allow(clippy::arithmetic_side_effects, reason = "checked to be less than the maximum")]
 
 use sstable::{Reader, SequenceId, Timestamp};
 

@@ -1,9 +1,4 @@
 //! The store files of a family version, in the two orders that reads need.
-#![allow(
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    reason = "indexes and ranks are at most the number of files"
-)]
 
 use std::cmp::Reverse;
 use std::sync::Arc;

@@ -1,5 +1,4 @@
 //! What snapshots and scans hold of what the store has replaced.
-#![allow(clippy::as_conversions, reason = "lengths in memory")]
 
 use std::collections::HashSet;
 use std::sync::{Arc, Weak};

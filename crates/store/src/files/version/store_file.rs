@@ -1,10 +1,4 @@
 //! An open store file, and a cursor over its cells.
-#![allow(
-    clippy::indexing_slicing,
-    clippy::as_conversions,
-    clippy::arithmetic_side_effects,
-    reason = "offsets within the file"
-)]
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -2,11 +2,6 @@
 //!
 //! A version never changes. A flush or a compaction replaces it; readers of the old version keep its
 //! memstores and files alive.
-#![allow(
-    clippy::indexing_slicing,
-    clippy::as_conversions,
-    reason = "windows of two; lengths in memory"
-)]
 
 use std::sync::Arc;
 

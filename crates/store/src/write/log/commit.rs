@@ -11,7 +11,6 @@
 //! batch ─┼─ queue ─ leader: log (one write, one sync) ─ memstores ─ publish ─ wake the group
 //! batch ─┘
 //! ```
-#![allow(clippy::as_conversions, clippy::arithmetic_side_effects, reason = "counts of requests")]
 
 use std::collections::BTreeMap;
 use std::mem;

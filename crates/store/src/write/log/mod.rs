@@ -9,11 +9,8 @@
 //! write      commit ─ writer ─ log_tail ─ segment, record
 //! read back  recovery, inspect ─ segment_contents ─ segment_reader ─ record
 //! ```
-#![cfg_attr(
-    not(test),
-    warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
-)]
 
+#[allow(clippy::as_conversions, clippy::arithmetic_side_effects, reason = "counts of requests")]
 mod commit;
 mod extent;
 mod inspect;
@@ -22,8 +19,15 @@ mod record;
 mod recovery;
 mod request;
 mod segment;
+#[allow(clippy::arithmetic_side_effects, reason = "offsets within the segment")]
 mod segment_contents;
+#[allow(clippy::arithmetic_side_effects, reason = "offsets within the segment")]
 mod segment_reader;
+#[allow(
+    clippy::as_conversions,
+    clippy::arithmetic_side_effects,
+    reason = "bytes that were written"
+)]
 mod writer;
 
 pub(crate) use commit::Log;

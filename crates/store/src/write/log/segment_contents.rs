@@ -14,7 +14,6 @@
 //! disk out of order. Such a gap has sectors of zeros, and lies beyond the durable length in all
 //! later records. [`SyncWal`](crate::Durability::SyncWal) does not promise that unsynced writes
 //! survive a power cut, so the log ends at the gap.
-#![allow(clippy::arithmetic_side_effects, reason = "offsets within the segment")]
 
 use std::path::PathBuf;
 

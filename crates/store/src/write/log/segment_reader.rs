@@ -3,7 +3,6 @@
 //! A record is valid if its checksum matches and it has its segment's id. The id is random, so the
 //! search for records after damage looks only where the id occurs, and bytes that an older or
 //! foreign segment left in the file are never taken for a record of this one.
-#![allow(clippy::arithmetic_side_effects, reason = "offsets within the segment")]
 
 use std::path::Path;
 

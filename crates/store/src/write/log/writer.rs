@@ -1,9 +1,4 @@
 //! Appends batches to the log; one thread at a time holds the writer.
-#![allow(
-    clippy::as_conversions,
-    clippy::arithmetic_side_effects,
-    reason = "bytes that were written"
-)]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
