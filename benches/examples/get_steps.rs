@@ -42,7 +42,7 @@ fn main() {
     // Loads every block into the cache.
     for row in keys.present.iter() {
         let found = store.get(&Get::row(row).column(FAMILY, QUALIFIER)).expect("sound");
-        assert_eq!(found.len(), 1, "row {}", sstable::escape(row));
+        assert_eq!(found.len(), 1, "row {}", cells::escape(row));
     }
     let is_visited = is_named("get_with");
     let expected = usize::from(is_present);

@@ -477,8 +477,8 @@ fn families_may_have_the_names_that_hbase_allows() {
     let allowed = answer["allowed"].as_array().expect("one answer a name");
     assert_eq!(allowed.len(), names.len());
     for (name, allowed) in names.iter().zip(allowed) {
-        let is_allowed = sstable::check_family_name(name).is_ok();
-        assert_eq!(Some(is_allowed), allowed.as_bool(), "{}", sstable::escape(name));
+        let is_allowed = cells::check_family_name(name).is_ok();
+        assert_eq!(Some(is_allowed), allowed.as_bool(), "{}", cells::escape(name));
     }
     let refused = allowed.iter().filter(|allowed| **allowed == false).count();
     say(&format!(

@@ -131,7 +131,7 @@ fn check(bytes: &Bytes, cells: &[Cell], encoding: DataBlockEncoding) {
         let (reader, cache) = open(bytes);
         let mut touched = None;
         for touch in 1..=3 {
-            let what = || format!("{encoding}, {}, touch {touch}", sstable::escape(&row));
+            let what = || format!("{encoding}, {}, touch {touch}", cells::escape(&row));
             let mut trace = ReadTrace::default();
             let mut found = look_up(&reader, &row, &mut trace);
             assert_eq!(found.is_some(), !expected.is_empty(), "{}", what());

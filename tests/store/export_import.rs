@@ -203,7 +203,7 @@ fn hbase_loads_an_export_and_answers_as_the_store() {
 fn write_cells(path: &Path, cells: &[Cell]) {
     let mut lines = Vec::new();
     for cell in cells {
-        sstable::ndjson::write_cell(&mut lines, &cell.as_ref()).unwrap();
+        cells::ndjson::write_cell(&mut lines, &cell.as_ref()).unwrap();
     }
     fs::write(path, lines).unwrap();
 }

@@ -91,7 +91,7 @@ fn data(set: &str) -> PathBuf {
 /// A cell as HBase's answers show it, without a sequence id.
 fn line(cell: &Cell) -> String {
     let cell = cell.as_ref();
-    let value = sstable::escape(cell.value).to_string();
+    let value = cells::escape(cell.value).to_string();
     format!("{} = {value}", cell.key())
 }
 

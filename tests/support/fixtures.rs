@@ -4,9 +4,10 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
+use cells::ndjson;
 use flate2::read::GzDecoder;
 use serde_json::Value;
-use sstable::{Cell, Compression, FileName, ndjson};
+use sstable::{Cell, Compression, FileName};
 
 /// A file that HBase wrote.
 #[derive(Clone, Debug)]

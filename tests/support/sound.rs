@@ -225,7 +225,7 @@ impl Sound {
             let found = reader.get_row(&probe, &mut ReadTrace::default())?;
             let found = found.as_ref().and_then(Scanner::cell);
             if found != self.first_of(row).map(Cell::as_ref) {
-                return Ok(Some(format!("{found:?} for row {}", sstable::escape(row))));
+                return Ok(Some(format!("{found:?} for row {}", cells::escape(row))));
             }
         }
         Ok(None)

@@ -374,7 +374,7 @@ const ENDLESS: usize = 1_000_000;
 const FEW: usize = 3;
 
 fn named(what: &str, row: &[u8]) -> String {
-    format!("{what} {}", sstable::escape(row))
+    format!("{what} {}", cells::escape(row))
 }
 
 /// Reads from the position after `first` to the end or an error, by `step`.

@@ -8,7 +8,7 @@ use arrow_schema::{ArrowError, Schema};
 use sstable::FileName;
 
 use crate::counting_sink::CountingSink;
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// A file of record batches in Arrow's IPC format, uncompressed.
 ///

@@ -5,8 +5,8 @@ use arrow_schema::SchemaRef;
 use sstable::CellRef;
 
 use crate::cells_builder::CellsBuilder;
+use crate::error::{Error, Result};
 use crate::pivot_builder::PivotBuilder;
-use crate::{Error, Result};
 
 /// The bytes that Arrow can address in one array of bytes.
 const ARRAY_BYTES_MAX: usize = i32::MAX as usize;
@@ -86,7 +86,7 @@ impl BatchBuilder {
             }
         };
         if held.saturating_add(bytes) > ARRAY_BYTES_MAX {
-            let row = sstable::escape(cell.row);
+            let row = cells::escape(cell.row);
             return Err(Error::Invalid(format!(
                 "row {row}: too large for a record batch, at most 2 GiB"
             )));

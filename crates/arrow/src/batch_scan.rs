@@ -1,16 +1,17 @@
 //! The options of a scan that returns record batches.
 
+use cells::ValueType;
 use hbase_files::{Region, StoreFileCells, StoreFileReader, Table, TableScan};
-use sstable::{Reader, Timestamp, ValueType};
+use sstable::{Reader, Timestamp};
 use store::{MergedScans, Scan, Snapshot, Store};
 
 use crate::batch_builder::{BatchBuilder, Contents};
 use crate::batches::Batches;
 use crate::cells_builder::CellsBuilder;
 use crate::columns::{CellColumn, PivotColumn};
+use crate::error::{Error, Result};
 use crate::pivot_builder::PivotBuilder;
 use crate::source::Source;
-use crate::{Error, Result};
 
 /// What to read from a file, store or table, and the form of the batches.
 ///
@@ -21,7 +22,8 @@ use crate::{Error, Result};
 ///
 /// ```
 /// use hfile_arrow::{BatchScan, PivotColumn};
-/// use sstable::{BloomType, ValueType};
+/// use cells::ValueType;
+/// use sstable::BloomType;
 /// use store::{FamilyOptions, Put, Store, StoreOptions};
 ///
 /// # let directory = tempfile::tempdir().expect("a directory");

@@ -5,13 +5,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use cells::ValueType;
 use hbase_files::{FileTree, MissingCells, ScanSplit, Table, TableScan};
 use prost::Message;
-use sstable::ValueType;
 
+use crate::batch_scan::BatchScan;
 use crate::batch_scan::Form;
+use crate::batches::Batches;
+use crate::columns::{CellColumn, PivotColumn};
+use crate::error::Result;
 use crate::source::Source;
-use crate::{BatchScan, Batches, CellColumn, PivotColumn, Result};
 
 /// A part of a scan: the rows of a region or of an HFile, as record batches.
 ///

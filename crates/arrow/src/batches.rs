@@ -8,8 +8,8 @@ use hbase_files::{MissingCells, TornLog, Warning};
 use sstable::ReadTrace;
 
 use crate::batch_builder::BatchBuilder;
+use crate::error::{Error, Result};
 use crate::source::Source;
-use crate::{Error, Result};
 
 /// An iterator over record batches. After an error it ends.
 ///

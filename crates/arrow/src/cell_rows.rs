@@ -4,7 +4,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, Int64Array, RecordBatch, StringArray};
 use arrow_buffer::NullBuffer;
-use sstable::{CellRef, CellType, SequenceId, Timestamp, quoted};
+use cells::quoted;
+use sstable::{CellRef, CellType, SequenceId, Timestamp};
 
 use crate::byte_array::ByteArray;
 use crate::columns::CellColumn;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use arrow_array::builder::{BinaryBuilder, Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{Schema, SchemaRef};
-use sstable::{CellRef, ValueType};
+use cells::ValueType;
+use sstable::CellRef;
 
 use crate::columns::CellColumn;
+use crate::error::{Error, Result};
 use crate::typed_builder::TypedBuilder;
-use crate::{Error, Result};
 
 /// Collects cells, one row each.
 #[derive(Debug)]

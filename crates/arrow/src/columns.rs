@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, TimeUnit};
-use sstable::{ValueType, escape, unescape};
+use cells::{ValueType, escape, unescape};
 
 /// A part of a cell: a column of a batch that has one row for each cell.
 ///
@@ -89,7 +89,7 @@ impl CellColumn {
 ///
 /// ```
 /// use hfile_arrow::PivotColumn;
-/// use sstable::ValueType;
+/// use cells::ValueType;
 ///
 /// let column = PivotColumn::new("info", "age").value_type(ValueType::Int64);
 /// assert_eq!(column, "info:age=int64".parse()?);

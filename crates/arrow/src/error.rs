@@ -1,7 +1,8 @@
 //! The error of this crate.
 
 use arrow_schema::ArrowError;
-use sstable::{FileName, ValueType};
+use cells::ValueType;
+use sstable::FileName;
 
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -70,7 +71,7 @@ pub enum Error {
 impl Error {
     /// Returns the error of a value that is not of its type.
     pub(crate) fn value(row: &[u8], part: String, value: &[u8], value_type: ValueType) -> Self {
-        let (row, len) = (sstable::escape(row).to_string(), value.len());
+        let (row, len) = (cells::escape(row).to_string(), value.len());
         Self::Value { row, part, len, type_name: value_type.to_string() }
     }
 }

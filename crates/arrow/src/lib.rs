@@ -33,7 +33,7 @@
 //! | pass batches to Arrow's readers             | [`Batches::into_reader`]                                |
 //! | make batches of cells from elsewhere        | [`BatchBuilder`]                                        |
 //!
-//! HBase does not store the types of values. [`PivotColumn`] takes one of [`sstable::ValueType`], the
+//! HBase does not store the types of values. [`PivotColumn`] takes one of [`cells::ValueType`], the
 //! types of `hfile build --type`; a value that is not of its type is an error that names the row and
 //! the column, unless [`BatchScan::bad_values_as_null`] is set.
 //!

@@ -12,7 +12,7 @@ use parquet::schema::types::ColumnPath;
 use sstable::FileName;
 
 use crate::columns::CellColumn;
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// The compression of a Parquet file's pages.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

@@ -16,9 +16,9 @@ use parquet::basic::Compression;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use sstable::FileName;
 
+use crate::error::{Error, Result};
 use crate::parquet_chunks::Chunks;
 use crate::parquet_times::with_times_of_int96;
-use crate::{Error, Result};
 
 /// The maximum number of rows of a batch.
 const BATCH_ROWS_MAX: i64 = 4096;
@@ -166,7 +166,8 @@ mod tests {
     use sstable::{CellRef, Timestamp};
 
     use super::*;
-    use crate::{BatchScan, ParquetCompression, ParquetFile};
+    use crate::batch_scan::BatchScan;
+    use crate::parquet_file::{ParquetCompression, ParquetFile};
 
     /// Else a batch would have 4,096 values of any size, in memory and in an array of at most 2 GiB.
     #[test]

@@ -104,10 +104,10 @@ mod tests {
     use arrow_array::{Array, ArrayRef};
     use parquet::file::writer::SerializedFileWriter;
 
-    use crate::ParquetInput;
+    use crate::parquet_input::ParquetInput;
 
     /// Writes times, as the nanoseconds of the day and the Julian day, and reads them.
-    fn read(times: &[(u32, u32)]) -> crate::Result<ArrayRef> {
+    fn read(times: &[(u32, u32)]) -> crate::error::Result<ArrayRef> {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("times.parquet");
         let schema = "message times { optional int96 time; }";

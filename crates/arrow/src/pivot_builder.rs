@@ -15,11 +15,12 @@ use std::sync::Arc;
 use arrow_array::builder::Int64Builder;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use sstable::{CellRef, ValueType};
+use cells::ValueType;
+use sstable::CellRef;
 
 use crate::columns::{PivotColumn, data_type};
+use crate::error::{Error, Result};
 use crate::typed_builder::TypedBuilder;
-use crate::{Error, Result};
 
 /// Collects the cells of rows.
 #[derive(Debug)]

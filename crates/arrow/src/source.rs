@@ -4,7 +4,7 @@ use hbase_files::{MissingCells, SplitCells, StoreFileCells, TableCells, TornLog,
 use sstable::{CellRef, ReadTrace};
 use store::MergedScans;
 
-use crate::Result;
+use crate::error::Result;
 
 /// A source of cells in HBase's order.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use arrow_array::builder::{
     Float64Builder, Int8Builder, Int16Builder, Int32Builder, Int64Builder, StringBuilder,
     TimestampMillisecondBuilder,
 };
-use sstable::{DecimalType, TypedValue, ValueType};
+use cells::{DecimalType, TypedValue, ValueType};
 
 use crate::columns::{data_type, utc};
 

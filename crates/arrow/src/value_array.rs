@@ -31,8 +31,8 @@ use arrow_array::{
 };
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
-use sstable::engine::{date_text, time_text};
-use sstable::{DecimalType, TypedValue, ValueType};
+use cells::{DecimalType, TypedValue, ValueType};
+use cells::{date_text, time_text};
 
 use crate::byte_array::ByteArray;
 use crate::time_array::TimeArray;
@@ -46,7 +46,7 @@ const DAY_MILLIS: i64 = 86_400_000;
 ///
 /// use arrow_array::{ArrayRef, Int64Array};
 /// use hfile_arrow::ValueArray;
-/// use sstable::ValueType;
+/// use cells::ValueType;
 ///
 /// let array: ArrayRef = Arc::new(Int64Array::from(vec![Some(258), None]));
 /// let mut bytes = Vec::new();

@@ -11,7 +11,7 @@ use arrow_array::{
     StringViewArray, TimestampMicrosecondArray, TimestampNanosecondArray, TimestampSecondArray,
     UInt64Array,
 };
-use sstable::{DecimalType, ValueType as T};
+use cells::{DecimalType, ValueType as T};
 
 use super::ValueArray;
 

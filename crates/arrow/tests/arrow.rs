@@ -14,6 +14,7 @@ use arrow_array::types::{
 use arrow_array::{Array, RecordBatch, RecordBatchReader};
 use arrow_schema::{DataType, TimeUnit};
 use bytes::Bytes;
+use cells::{ValueType, ndjson};
 use hbase_files::{FileTree, LocalTree, RootDirectory, TableScan};
 use hfile_arrow::{
     ArrowFile, BatchScan, BatchSplit, CellColumn, Error, ParquetCompression, ParquetFile,
@@ -22,7 +23,7 @@ use hfile_arrow::{
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use sstable::{
     Caching, Cell, CellRef, CellType, Compression, DataBlockEncoding, FileName, KeyRef, ReadTrace,
-    Reader, ReaderOptions, SequenceId, Timestamp, ValueType, Writer, WriterOptions, ndjson,
+    Reader, ReaderOptions, SequenceId, Timestamp, Writer, WriterOptions,
 };
 use store::{FamilyOptions, Put, Store, StoreOptions};
 use support::directory_cases::{DirectoryCase, Outcome, cases};
@@ -426,7 +427,7 @@ fn a_directory_whose_files_disagree_gives_the_cells_of_hbase_or_an_error() {
     for case in cases() {
         let (copy, name) = (case.copy(), case.name);
         let read = read_case(case, &copy.path());
-        let read = read.map_err(|error| sstable::error_line(&error));
+        let read = read.map_err(|error| cells::error_line(&error));
         match (case.outcome, read) {
             (Outcome::Error(wanted), Err(error)) => {
                 assert!(error.contains(wanted), "{name}: {error:?} lacks {wanted:?}");

@@ -16,7 +16,7 @@ fn ttl_tag(millis: i64) -> Vec<u8> {
 /// Judges cells, which may end with `~N`, a tag with a TTL of N, after another tag.
 #[track_caller]
 fn check(mut rules: Rules<'_>, cells: &str, expected: &str) {
-    let (mut verdicts, mut last) = (String::new(), None::<crate::Cell>);
+    let (mut verdicts, mut last) = (String::new(), None::<crate::cell::Cell>);
     for word in cells.split_whitespace() {
         let (row, word) = word.split_once('|').unwrap_or(("r", word));
         let (qualifier, rest) = word.split_once(':').unwrap();

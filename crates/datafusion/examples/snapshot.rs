@@ -11,11 +11,11 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
+use cells::ValueType;
 use datafusion::prelude::SessionContext;
 use hbase_files::{LocalTree, RootDirectory, TableScan};
 use hfile_arrow::PivotColumn;
 use hfile_datafusion::TableOptions;
-use sstable::ValueType;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {

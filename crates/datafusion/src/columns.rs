@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use cells::escape;
 use hfile_arrow::{BatchScan, PivotColumn};
-use sstable::escape;
 
 use crate::column_filter::ColumnPattern;
 use crate::source::{Source, SourceFamily};

@@ -1,7 +1,8 @@
 //! The options of a table: the form of its rows, and which cells it has.
 
+use cells::ValueType;
 use hfile_arrow::{BatchScan, PivotColumn};
-use sstable::{Timestamp, ValueType};
+use sstable::Timestamp;
 
 /// Which cells a table has, and the form of its rows.
 ///
@@ -14,7 +15,7 @@ use sstable::{Timestamp, ValueType};
 /// use datafusion::prelude::SessionContext;
 /// use hfile_arrow::PivotColumn;
 /// use hfile_datafusion::TableOptions;
-/// use sstable::ValueType;
+/// use cells::ValueType;
 /// use store::{FamilyOptions, Put, Store, StoreOptions};
 /// use std::sync::Arc;
 ///

@@ -237,7 +237,7 @@ impl TableProvider for HFileTable {
 impl HFileTable {
     /// Returns whether the order of the bytes of row keys is the order of their type.
     fn has_sortable_rows(&self) -> bool {
-        use sstable::ValueType::{BinaryHex, String};
+        use cells::ValueType::{BinaryHex, String};
         matches!(self.options.row_type, BinaryHex | String)
     }
 }

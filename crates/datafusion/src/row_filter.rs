@@ -17,10 +17,10 @@
 
 use std::cmp::Ordering;
 
+use cells::ValueType;
 use datafusion::arrow::datatypes::{DataType, TimeUnit};
 use datafusion::logical_expr::expr::{Between, InList, Like};
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
-use sstable::ValueType;
 
 use crate::literal::{ColumnRef, bytes_of, integer_of, is_comparison, truth_of};
 use crate::row_set::{RowSet, row_after};

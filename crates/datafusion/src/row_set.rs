@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use sstable::{escape, prefix_end};
+use cells::{escape, prefix_end};
 
 /// The rows from `start` up to `stop`, which is not among them.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -4,9 +4,10 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use cells::escape;
 use hbase_files::{Region, ScanSplit, Table, TableScan};
 use hfile_arrow::{BatchScan, Batches, Result};
-use sstable::{Comparator, Reader, escape};
+use sstable::{Comparator, Reader};
 use store::{Snapshot, Store};
 
 /// The name of the table of regions, whose rows have an order of their own.

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use cells::ValueType;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::util::pretty::pretty_format_batches;
 use datafusion::datasource::MemTable;
@@ -16,7 +17,7 @@ use hfile_datafusion::{HFileTable, TableOptions};
 use proptest::prelude::*;
 use proptest::strategy::Union;
 use proptest::test_runner::{Config, TestRunner};
-use sstable::{Timestamp, ValueType};
+use sstable::Timestamp;
 use store::{FamilyOptions, Put, Store, StoreOptions};
 use support::root_directory::RootCopy;
 use tokio::runtime::Runtime;

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::Read;
 use std::sync::Arc;
 
+use cells::{ValueType, ndjson};
 use datafusion::arrow::array::{Array, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::Int64Type;
 use datafusion::physical_plan::{ExecutionPlan, collect};
@@ -14,7 +15,7 @@ use flate2::read::GzDecoder;
 use hbase_files::{LocalTree, RootDirectory, Table, TableScan};
 use hfile_datafusion::{HFileScanExec, TableOptions};
 use serde_json::Value;
-use sstable::{CellRef, CellType, SequenceId, Timestamp, ValueType, ndjson};
+use sstable::{CellRef, CellType, SequenceId, Timestamp};
 use support::directory_cases::{DirectoryCase, Outcome, cases};
 use support::root_directory::{RootCopy, data, manifest};
 
@@ -143,7 +144,7 @@ async fn a_table_with_its_logs_has_the_cells_of_the_running_cluster() {
     let sql = "SELECT * FROM t WHERE \"row\" < 'row-00500' OR \"row\" >= 'row-01500'";
     let is_wanted = |line: &&String| {
         let row = &line[r#"{"row":""#.len()..];
-        let row = sstable::parse_hex(&row[..row.find('"').expect("a string")]).expect("hex");
+        let row = cells::parse_hex(&row[..row.find('"').expect("a string")]).expect("hex");
         row < b"row-00500".to_vec() || row >= b"row-01500".to_vec()
     };
     let expected: Vec<String> = expected.iter().filter(is_wanted).cloned().collect();
@@ -297,13 +298,13 @@ async fn read_case(case: &DirectoryCase, copy: &RootCopy) -> Result<(Vec<String>
     } else {
         root(copy).table(&case.place.name.parse().expect("a name"))
     };
-    let table = opened.map_err(|error| sstable::error_line(&error))?;
+    let table = opened.map_err(|error| cells::error_line(&error))?;
     let scan = TableScan::default().with_logs(case.place.with_logs);
     let options = TableOptions::cells().now(Timestamp::new(case.now()));
-    let table = options.table(&table, &scan).map_err(|error| sstable::error_line(&error))?;
+    let table = options.table(&table, &scan).map_err(|error| cells::error_line(&error))?;
     let warnings = table.warnings().iter().map(ToString::to_string).collect();
     let frame = context_of(table).sql("SELECT * FROM t").await.expect("a query");
-    let batches = frame.collect().await.map_err(|error| sstable::error_line(&error))?;
+    let batches = frame.collect().await.map_err(|error| cells::error_line(&error))?;
     Ok((lines(&batches), warnings))
 }
 

@@ -303,7 +303,12 @@ pub trait KindVisitor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CountingBloom, Cuckoo, DLeft, ErrorRate, FormatError, StoredFilter};
+    use crate::counting::CountingBloom;
+    use crate::cuckoo::Cuckoo;
+    use crate::dleft::DLeft;
+    use crate::error::FormatError;
+    use crate::sizing::ErrorRate;
+    use crate::stored::StoredFilter;
 
     #[test]
     fn a_built_filter_has_the_planned_size_and_error_rate() {

@@ -4,9 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sstable::{RowsBetween, escape};
+use cells::{RowsBetween, escape};
 
-use crate::TableName;
+use crate::names::TableName;
 use crate::names::skip_reason::SkipReason;
 use crate::tree::root_tree::LinkOutOfRoot;
 

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use cells::ValueType;
 use hfile_arrow::PivotColumn;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyDict, PyString};
-use sstable::ValueType;
 
 use crate::failure::{Failure, FailureKind};
 
@@ -92,7 +92,7 @@ fn pivot_column(name: &[u8], value_type: ValueType) -> PyResult<PivotColumn> {
 /// `ValueError` without a colon.
 pub(crate) fn column(name: &[u8]) -> PyResult<(&[u8], &[u8])> {
     let colon = name.iter().position(|byte| *byte == b':').ok_or_else(|| {
-        let name = sstable::escape(name);
+        let name = cells::escape(name);
         PyValueError::new_err(format!("{name} is not FAMILY:QUALIFIER; for a family use families"))
     })?;
     Ok((&name[..colon], &name[colon + 1..]))

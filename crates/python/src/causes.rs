@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sstable::error_line;
+use cells::error_line;
 
 use crate::failure::{Failure, FailureKind};
 

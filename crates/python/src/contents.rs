@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use cells::show_number;
 use hbase_files::{
     LocalTree, MissingCells, Region, RegionsBy, StoreFileReader, Table, Warning, identify,
 };
 use hfile_arrow::{BatchSplit, Batches};
-use sstable::engine::{OwnProcess, show_number};
+use sstable::engine::OwnProcess;
 use sstable::{Comparator, FileName, KeyRef, ReadTrace, ReaderOptions, RowProbe};
 
 use crate::failure::{Failure, FailureKind};
@@ -223,8 +224,8 @@ impl Request {
         let Some(family) = self.families.iter().find(|family| !known.contains(&&family[..])) else {
             return Ok(());
         };
-        let known: Vec<_> = known.iter().map(|name| sstable::escape(name).to_string()).collect();
-        let (family, known) = (sstable::escape(family), known.join(", "));
+        let known: Vec<_> = known.iter().map(|name| cells::escape(name).to_string()).collect();
+        let (family, known) = (cells::escape(family), known.join(", "));
         let what = format!("the {source} has no family {family}; it has {known}");
         Err(Failure::new(FailureKind::NotFound, what))
     }

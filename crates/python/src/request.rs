@@ -218,7 +218,7 @@ impl Request {
     pub(crate) fn check_rows(&self, order: Comparator) -> Result<(), Failure> {
         match (&self.start, &self.stop) {
             (Some(start), Some(stop)) if order.compare_rows(start, stop).is_gt() => {
-                let (start, stop) = (sstable::escape(start), sstable::escape(stop));
+                let (start, stop) = (cells::escape(start), cells::escape(stop));
                 Err(Failure::invalid(format!("start {start} is greater than stop {stop}")))
             }
             _ => Ok(()),

@@ -165,8 +165,8 @@ impl Split {
         let file = cells.file().map(|path| path.display().to_string());
         let region = cells.region().map(|region| format!("region {}", region.name()));
         let place = region.or(file).unwrap_or_default();
-        let start = sstable::escape(&cells.start()).to_string();
-        let stop = cells.stop().map(|row| sstable::escape(&row).to_string()).unwrap_or_default();
+        let start = cells::escape(&cells.start()).to_string();
+        let stop = cells.stop().map(|row| cells::escape(&row).to_string()).unwrap_or_default();
         format!(
             "<pyhfile.Split {place}, rows [{start}, {stop}), {} bytes>",
             cells.estimated_bytes()

@@ -6,11 +6,12 @@ use arrow_array::RecordBatchReader;
 use arrow_array::ffi_stream::ArrowArrayStreamReader;
 use arrow_pyarrow::FromPyArrow;
 use arrow_schema::Schema;
+use cells::escape;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use sstable::{Comparator, FileName, RegionFile, Timestamp, escape};
+use sstable::{Comparator, FileName, RegionFile, Timestamp};
 use store::Clock;
 use transfer::{
     BadLinePolicy, Build, BulkLoadFiles, ColumnFamily, ColumnOptions, Input, MappedColumn, Sorting,
@@ -249,7 +250,7 @@ fn choose_columns(
         }
     } else {
         for name in columns.extract::<ColumnNames>()?.0 {
-            let target = sstable::unescape(&name);
+            let target = cells::unescape(&name);
             options.column.push(mapped(name, &target)?);
         }
     }

@@ -1,6 +1,6 @@
 //! The errors of `write_hfiles` as failures, in the words of the package: with the names of its arguments.
 
-use sstable::error_line;
+use cells::error_line;
 use transfer::{CellProblem, Error, InputOption, OptionProblem};
 
 use crate::failure::{Failure, FailureKind};

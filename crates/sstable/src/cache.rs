@@ -17,9 +17,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{OptionsBuilder, Weighter};
 
-use crate::BlockOffset;
 use crate::block::cached::CachedBlock;
 use crate::own_process::OwnProcess;
+use cells::BlockOffset;
 
 /// A cache for the blocks of many files, shared by their readers.
 ///

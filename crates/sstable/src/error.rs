@@ -91,21 +91,6 @@ pub enum Error {
     },
 }
 
-#[cfg(feature = "ndjson")]
-impl From<cells::ndjson::Error> for Error {
-    fn from(error: cells::ndjson::Error) -> Self {
-        use cells::ndjson::Error as LineError;
-        match error {
-            LineError::Io { file, line, source } => {
-                Self::Io { file, action: format!("read line {line}").into(), source }
-            }
-            LineError::Invalid { file, line, what } => {
-                Self::Invalid { file, what: format!("line {line}: {what}") }
-            }
-        }
-    }
-}
-
 /// A place where the bytes of a file contradict the format.
 ///
 /// Decoders return a `Damage`. The reader adds the name of the file, as an [`Error::Corrupt`].

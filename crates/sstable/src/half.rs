@@ -14,8 +14,9 @@
 
 use prost::Message;
 
+use crate::error::{Damage, Result};
 use crate::input::Input;
-use crate::{BlockOffset, Damage, FileName, KeyRef, Result};
+use cells::{BlockOffset, FileName, KeyRef};
 
 /// A half of a file.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]

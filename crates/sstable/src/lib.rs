@@ -44,7 +44,6 @@
 //! | look into a file                              | [`Reader::trailer`], [`Reader::file_info`], [`Reader::index`], [`Reader::filters`] |
 //! | check or repair a file                        | [`verify`], [`salvage`]                          |
 //! | replace the row filter of a file              | [`rebuild_filter`]                               |
-//! | read and write typed values                   | [`ValueType`]                                    |
 //!
 //! # Read a file
 //!
@@ -155,8 +154,7 @@
 //!
 //! Blocks are checked when they are read, with the file's checksums. Not supported, and refused with
 //! [`Error::Unsupported`]: HFile v1 and v2 before HBase 1, HFile v4, encrypted files, and the codecs LZO,
-//! BZIP2, LZMA and BROTLI. ZSTD needs the feature `zstd`, NDJSON (`sstable::ndjson`) the feature
-//! `ndjson`.
+//! BZIP2, LZMA and BROTLI. ZSTD needs the feature `zstd`.
 
 // What decodes bytes of files warns of an index, a conversion or a sum that could go wrong. Exceptions stand where their
 // modules are declared.
@@ -250,12 +248,8 @@ pub use write::{
     RegionFiles, Writer, WriterOptions, rebuild_filter,
 };
 
-#[cfg(feature = "ndjson")]
-pub use cells::ndjson;
 pub use cells::{
-    BlockOffset, Cell, CellRef, CellType, Comparator, DecimalType, FileName, InvalidFamilyName,
-    KeyRef, RowsBetween, SequenceId, Timestamp, TypedValue, ValueType, check_family_name,
-    error_line, escape, parse_hex, parse_time, prefix_end, quoted, shorten, unescape,
+    BlockOffset, Cell, CellRef, CellType, Comparator, FileName, KeyRef, SequenceId, Timestamp,
 };
 pub use filter::bloom::hbase::HashType;
 
@@ -267,8 +261,6 @@ pub use filter::bloom::hbase::HashType;
 /// public for storage engines above HFiles, such as the crate `store`. The functions that return text are for
 /// programs that print what they read. The items may change in any release.
 pub mod engine {
-    pub use cells::{RowHead, date_text, row_head, show_count, show_number, time_text};
-
     pub use crate::cache::{FileInCache, Reservation};
     pub use crate::lookup::{
         BATCH_MAX, FilterQuestion, LookupFile, LookupFiles, LookupObserver, MapAnswer, RowBounds,

@@ -109,11 +109,14 @@ mod tests {
     use bytes::Bytes;
 
     use super::*;
+    use crate::compression::Compression;
+    use crate::encoding::DataBlockEncoding;
+    use crate::error::Result;
+    use crate::file::options::{Caching, ReaderOptions};
+    use crate::reader::Reader;
     use crate::reader::tests::write;
-    use crate::{
-        Caching, Compression, DataBlockEncoding, FileName, Reader, ReaderOptions, Result,
-        WriterOptions,
-    };
+    use crate::write::WriterOptions;
+    use cells::FileName;
 
     /// Reads all cells of a file.
     fn read(file: &Bytes, limits: Limits) -> Result<()> {
@@ -168,13 +171,14 @@ mod tests {
     #[test]
     fn a_higher_ratio_accepts_a_highly_compressed_file() {
         let options = WriterOptions::default().compression(Compression::Gz);
-        let mut writer = crate::Writer::new(Vec::new(), FileName::new("air"), options).unwrap();
+        let mut writer =
+            crate::write::Writer::new(Vec::new(), FileName::new("air"), options).unwrap();
         let value = vec![0; 257 << 20];
-        let cell = crate::CellRef::put(b"r", b"f", b"q", crate::Timestamp::new(1), &value);
+        let cell = cells::CellRef::put(b"r", b"f", b"q", cells::Timestamp::new(1), &value);
         writer.append(cell).unwrap();
         let file = Bytes::from(writer.finish().unwrap().0);
         let error = read(&file, Limits::default()).unwrap_err();
-        let crate::Error::TooLarge { ratio, .. } = error else { panic!("{error}") };
+        let crate::error::Error::TooLarge { ratio, .. } = error else { panic!("{error}") };
         let error = read(&file, Limits::default().inflate_ratio_max(ratio - 1)).unwrap_err();
         assert!(error.to_string().contains("bytes of data exceed the limit of "), "{error}");
         read(&file, Limits::default().inflate_ratio_max(ratio)).unwrap();

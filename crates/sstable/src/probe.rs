@@ -6,7 +6,7 @@ use cells::{RowHead, row_head};
 use filter::bloom::hbase::{HashPair, HashType};
 use filter::{KeyHash, Seed};
 
-use crate::{KeyRef, Timestamp};
+use cells::{KeyRef, Timestamp};
 
 /// A row to look up. Caches the hashes that filters need, across all files.
 ///
@@ -70,7 +70,7 @@ impl<'k> RowProbe<'k> {
         self.row
     }
 
-    /// The head of the row, see [`RowHead`].
+    /// The head of the row.
     pub(crate) const fn head(&self) -> RowHead {
         self.head
     }

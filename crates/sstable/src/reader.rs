@@ -13,15 +13,21 @@ use std::ops::Bound;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
+use crate::error::{Error, Result};
+use crate::file::file_info::FileInfo;
 use crate::file::filters::file_filter::FileFilter;
+use crate::file::filters::filter_answer::FilterAnswer;
 use crate::file::open;
 use crate::file::open_file::OpenFile;
+use crate::file::options::{Caching, ReaderOptions};
 use crate::file::parts::{FileBlocks, FileFilters, FileIndex};
+use crate::file::trailer::Trailer;
 use crate::lookup::{FilterQuestion, LookupFile, RowBounds, RowInFile, RowLookup, WantedCells};
-use crate::{
-    Caching, Error, FileInfo, FileName, FileSource, FilterAnswer, ReadAt, ReadTrace, ReaderOptions,
-    Result, RowProbe, Scanner, Timestamp, Trailer,
-};
+use crate::probe::RowProbe;
+use crate::scan::scanner::Scanner;
+use crate::source::{FileSource, ReadAt};
+use crate::trace::ReadTrace;
+use cells::{FileName, Timestamp};
 
 /// An open file. Clones are cheap and share the file; threads may share a reader.
 ///

@@ -2,18 +2,23 @@ use bytes::Bytes;
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 
 use super::*;
+use crate::block::BloomType;
 use crate::block::bloom::BloomBits;
 use crate::block::cached::CachedBlock;
 use crate::block::index_entry::BlockHandle;
 use crate::block::meta::MetaBlock;
 use crate::buffers::Buffers;
+use crate::cache::BlockCache;
 use crate::cache::CacheKey;
+use crate::encoding::DataBlockEncoding;
+use crate::error::BlockType;
+use crate::file::filters::filter_answer::FilterAnswer;
+use crate::file::options::FilterUse;
 use crate::file::read_context::ReadContext;
-use crate::{
-    BlockCache, BlockKind, BlockSource, BlockType, BloomType, CellRef, Comparator,
-    DataBlockEncoding, FilterAnswer, FilterOptions, FilterUse, KeyRef, RowProbe, SequenceId,
-    Timestamp, Writer, WriterOptions,
-};
+use crate::probe::RowProbe;
+use crate::trace::{BlockKind, BlockSource};
+use crate::write::{FilterOptions, Writer, WriterOptions};
+use cells::{CellRef, Comparator, KeyRef, SequenceId, Timestamp};
 
 pub(crate) const SEED: Seed = Seed::new(0x5eed);
 pub(crate) const ROWS: u32 = 3000;
@@ -270,7 +275,7 @@ fn a_filter_without_room_in_the_budget_is_not_resident() {
 
 #[test]
 fn a_damaged_filter_of_ours_hides_no_row() {
-    let bytes = write(with_filter().bloom_type(crate::BloomType::None));
+    let bytes = write(with_filter().bloom_type(crate::block::BloomType::None));
     let meta = bytes.windows(8).position(|magic| magic == b"METABLKc").unwrap();
     let mut damaged = bytes;
     damaged[meta + 40] ^= 1;

@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use sstable::error_line;
+use cells::error_line;
 
 use crate::error::{Error, Result};
 use crate::process::{OwnProcess, check_process};

@@ -120,8 +120,10 @@ impl Drop for WorkSpan {
 mod tests {
     use std::sync::{Arc, Mutex};
 
+    use crate::options::{FamilyOptions, StoreOptions};
+    use crate::store::{CompactionKind, Store};
     use crate::sync::lock;
-    use crate::{CompactionKind, FamilyOptions, Put, Store, StoreOptions};
+    use crate::write::mutation::Put;
 
     type Names = Arc<Mutex<Vec<String>>>;
 
@@ -143,7 +145,7 @@ mod tests {
         std::fs::write(&path, bytes).unwrap();
         let store = Store::open(directory.path(), options).unwrap();
         for _ in 0..3 {
-            assert_eq!(store.get(&crate::Get::row("row")).unwrap().len(), 1);
+            assert_eq!(store.get(&crate::read::query::Get::row("row")).unwrap().len(), 1);
         }
     }
 

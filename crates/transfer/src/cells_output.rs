@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use sstable::{CellRef, ndjson};
+use cells::ndjson;
+use sstable::CellRef;
 
 /// An output format of cells.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -76,9 +77,9 @@ impl<W: Write> CellsOutput<W> {
 
     /// Writes a cell as HBase prints it: `K: r/f:q/5/Put/vlen=1/seqid=7 V: v`.
     fn write_text(&mut self, cell: &CellRef<'_>) -> io::Result<()> {
-        write!(self.out, "K: {cell:?} V: {}", sstable::escape(cell.value))?;
+        write!(self.out, "K: {cell:?} V: {}", cells::escape(cell.value))?;
         for (index, (tag_type, data)) in cell.tags().enumerate() {
-            let data = sstable::escape(data);
+            let data = cells::escape(data);
             write!(self.out, " T[{index}]: [Tag type : {tag_type}, value : {data}]")?;
         }
         writeln!(self.out)
@@ -87,7 +88,7 @@ impl<W: Write> CellsOutput<W> {
     /// Writes a cell as a line of comma-separated values, without its tags.
     fn write_csv(&mut self, cell: &CellRef<'_>) -> io::Result<()> {
         let text = |bytes| {
-            let shown = sstable::escape(bytes).to_string();
+            let shown = cells::escape(bytes).to_string();
             // Escaped text has no line breaks, so only commas and quotation marks require quotes.
             let plain = !shown.contains(['"', ',']);
             if plain { shown } else { format!("\"{}\"", shown.replace('"', "\"\"")) }

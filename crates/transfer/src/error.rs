@@ -185,3 +185,18 @@ impl<T> Doing<T> for io::Result<T> {
         self.map_err(|source| Error::Io { file: file(), action, source })
     }
 }
+
+/// A line of cells that is not read or not valid; the message names its file and its number.
+impl From<cells::ndjson::Error> for Error {
+    fn from(error: cells::ndjson::Error) -> Self {
+        use cells::ndjson::Error as LineError;
+        Self::from(match error {
+            LineError::Io { file, line, source } => {
+                sstable::Error::Io { file, action: format!("read line {line}").into(), source }
+            }
+            LineError::Invalid { file, line, what } => {
+                sstable::Error::Invalid { file, what: format!("line {line}: {what}") }
+            }
+        })
+    }
+}

@@ -27,11 +27,11 @@ pub enum RecordProblem {
     },
 
     /// A line of cells has more bytes than 8 fields of CSV may have; the inner error of an I/O error.
-    #[error("it has more than {} bytes", sstable::engine::show_count(*.0))]
+    #[error("it has more than {} bytes", cells::show_count(*.0))]
     LineTooLong(u64),
 
     /// A column in a header of CSV whose records are cells.
-    #[error("unknown column {}; a CSV of cells has only the columns {known}", sstable::quoted(name.as_bytes()))]
+    #[error("unknown column {}; a CSV of cells has only the columns {known}", cells::quoted(name.as_bytes()))]
     NotOfCells {
         /// The name of the column.
         name: String,

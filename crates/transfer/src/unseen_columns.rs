@@ -1,7 +1,8 @@
 //! The columns that a scan names and for which no cell was found.
 
+use cells::escape;
 use hbase_files::{FamilyColumns, TableScan};
-use sstable::{CellRef, escape};
+use sstable::CellRef;
 
 /// The columns that a scan names, without those that were seen.
 ///

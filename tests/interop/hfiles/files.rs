@@ -4,8 +4,9 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use cells::ndjson;
 use serde_json::Value;
-use sstable::{Cell, FileName, Writer, WriterOptions, ndjson};
+use sstable::{Cell, FileName, Writer, WriterOptions};
 use support::{judge, say, spec};
 use tempfile::TempDir;
 

@@ -357,7 +357,7 @@ impl History {
 /// A cell as the judge prints it, without its sequence id, which HBase assigns differently.
 pub(crate) fn line(cell: &CellRef<'_>) -> Value {
     let mut line = Vec::new();
-    sstable::ndjson::write_cell(&mut line, cell).unwrap();
+    cells::ndjson::write_cell(&mut line, cell).unwrap();
     let mut line: Value = serde_json::from_slice(&line).unwrap();
     line.as_object_mut().unwrap().remove("seq");
     line

@@ -1,6 +1,6 @@
 //! The options of the command line for CSV and for columns.
 
-use sstable::{ValueType, unescape};
+use cells::{ValueType, unescape};
 use transfer::{BadLinePolicy, ColumnOptions, CsvOptions, MappedColumn, Quote, TypedColumn};
 
 use crate::text::size_text::SizeText;

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use cells::ValueType;
 use hbase_files::TableScan;
-use sstable::ValueType;
 use transfer::{ExportForm, ExportFormat, FormOptions, TypedColumn};
 
 use crate::failure::refuse;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-use sstable::parse_hex;
+use cells::parse_hex;
 
 use crate::failure::UsageError;
 
@@ -40,7 +40,7 @@ impl FromStr for KeyText {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.strip_prefix("hex:") {
             Some(digits) => Ok(Self { bytes: parse_hex(digits).ok_or(InvalidKey)?, is_hex: true }),
-            None => Ok(Self { bytes: sstable::unescape(text), is_hex: false }),
+            None => Ok(Self { bytes: cells::unescape(text), is_hex: false }),
         }
     }
 }
@@ -63,7 +63,7 @@ impl KeyText {
 
 impl fmt::Display for KeyText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", sstable::escape(&self.bytes))
+        write!(f, "{}", cells::escape(&self.bytes))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The time range of `--min-ts` and `--max-ts`.
 
-use sstable::{Timestamp, parse_time};
+use cells::parse_time;
+use sstable::Timestamp;
 
 use crate::failure::UsageError;
 

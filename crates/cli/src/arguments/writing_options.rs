@@ -11,12 +11,13 @@ use std::io::Read;
 use std::path::Path;
 
 use anyhow::Context;
+use cells::parse_hex;
 use filter::bloom::hbase::HashType;
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 use serde::Deserialize;
 use sstable::{
     BloomType, ChecksumType, Comparator, Compression, DataBlockEncoding, FilterOptions,
-    HBaseVersion, SequenceId, Timestamp, WriterOptions, ZstdFraming, parse_hex,
+    HBaseVersion, SequenceId, Timestamp, WriterOptions, ZstdFraming,
 };
 use store::FamilyOptions;
 

@@ -31,7 +31,7 @@ pub(crate) fn exit_of_arguments(error: &clap::Error) -> ! {
     let other = std::env::args_os().find(|argument| !is_text(argument));
     match other {
         Some(other) if error.kind() == clap::error::ErrorKind::InvalidUtf8 => {
-            let shown = sstable::escape(other.as_encoded_bytes()).to_string();
+            let shown = cells::escape(other.as_encoded_bytes()).to_string();
             print_message_lines(&format!(
                 "hfile: an argument is not UTF-8: {}\nnext: write such bytes as \\xNN, or the key as hex:…",
                 as_line(&shown)
@@ -72,7 +72,8 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use anyhow::Context;
-    use sstable::{BlockOffset, BlockType, Damage, FileName, error_line};
+    use cells::error_line;
+    use sstable::{BlockOffset, BlockType, Damage, FileName};
 
     use super::*;
     use crate::failure::UsageError;

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use sstable::{error_line, shorten};
+use cells::{error_line, shorten};
 use transfer::{DifferingOption, Error, InputOption, OptionProblem, RecordProblem};
 
 /// Returns the message of an error with its causes, in one line.

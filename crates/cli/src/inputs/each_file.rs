@@ -1,8 +1,8 @@
 //! The combined outcome of a subcommand's work on its files, which continues after a file that fails.
 
 use anyhow::bail;
+use cells::error_line;
 use serde::Serialize;
-use sstable::error_line;
 
 use crate::failure::{Answer, failure_message, is_of_output_or_usage, status};
 use crate::text::size_text::show_number;

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use cells::escape;
 use hbase_files::Location;
 use serde::Serialize;
-use sstable::{Half, escape};
+use sstable::Half;
 
 use crate::text::printable::as_line;
 

@@ -1,7 +1,7 @@
 //! Rows that may be missing because of damage, as `verify` and `salvage` report them.
 
+use cells::{RowsBetween, escape, shorten};
 use serde::Serialize;
-use sstable::{RowsBetween, escape, shorten};
 
 /// What a report says of a problem that costs no rows.
 pub(crate) const NO_ROWS: &str =

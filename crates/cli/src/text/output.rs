@@ -3,9 +3,10 @@
 use std::io::{self, BufWriter, StdoutLock, Write};
 
 use anyhow::Context;
+use cells::ndjson;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use sstable::{Cell, ndjson};
+use sstable::Cell;
 
 use crate::answer::Answer;
 use crate::text::printable::{Printable, as_line};

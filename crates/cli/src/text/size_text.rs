@@ -4,7 +4,7 @@
 
 use std::str::FromStr;
 
-pub(crate) use sstable::engine::{show_count, show_number};
+pub(crate) use cells::{show_count, show_number};
 
 const UNITS: [(&str, u64); 4] =
     [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40)];

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use sstable::shorten;
+use cells::shorten;
 
 use crate::text::printable::{as_line, as_lines};
 

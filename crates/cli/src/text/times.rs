@@ -1,6 +1,6 @@
 //! Points in time, as people read them.
 
-use sstable::engine::time_text;
+use cells::time_text;
 
 /// Returns a time as people read it: the milliseconds, and the date.
 pub(crate) fn millis_and_date(millis: i64) -> String {

@@ -20,7 +20,7 @@ pub(crate) fn print_missing(missing: &[MissingCells]) {
             // The path of a store file begins with its region and family.
             (region, _) if file.starts_with(region) => String::new(),
             (region, b"") => format!(" (region {region})"),
-            (region, family) => format!(" (region {region}, family {})", sstable::escape(family)),
+            (region, family) => format!(" (region {region}, family {})", cells::escape(family)),
         };
         print_missing_line(file, &place, what, rows);
     }

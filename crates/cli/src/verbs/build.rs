@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use cells::escape;
 use serde::Serialize;
-use sstable::{Comparator, FileName, FileSummary, WriterOptions, escape};
+use sstable::{Comparator, FileName, FileSummary, WriterOptions};
 use store::{Clock, FamilyOptions};
 use transfer::{ColumnFamily, Input, Sorting};
 

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use anyhow::bail;
+use cells::escape;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use sstable::{Cell, Comparator, escape};
+use sstable::{Cell, Comparator};
 use transfer::{BadRecord, CellsOutput, Error, Input, InputOptions, OutputFormat};
 
 use crate::failure::{Answer, in_words, record_words};

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use cells::escape;
 use serde::Serialize;
-use sstable::{BlockContents, BlockFirstKey, BlockHeader, BlockOffset, BlockType, KeyRef, escape};
+use sstable::{BlockContents, BlockFirstKey, BlockHeader, BlockOffset, BlockType, KeyRef};
 
 use crate::failure::Answer;
 use crate::inputs::{Input, Inputs, OpenInput, Target};

@@ -131,7 +131,7 @@ pub fn measure<'k, A>(
         let (answer, trace) = get(planned_get.key)?;
         let elapsed = start.elapsed();
         let found = check(planned_get, &answer).map_err(|what| {
-            let row = sstable::escape(planned_get.key).to_string();
+            let row = cells::escape(planned_get.key).to_string();
             WrongAnswer { row, what }
         })?;
         measured.nanos.push(u32::try_from(elapsed.as_nanos()).unwrap_or(u32::MAX));

@@ -107,7 +107,7 @@ fn compare_file_info(name: &str, ours: &Value, theirs: &Value, expect: &Value) {
         let key = field(entry, "key");
         let bytes = unhex(field(entry, "value"));
         assert_eq!(entry["value"], expect["fileInfo"][key]["hex"], "{name}: {key}");
-        let escaped = sstable::escape(&bytes).to_string();
+        let escaped = cells::escape(&bytes).to_string();
         let decoded = text_of(&entry["decoded"]);
         let expected = match key {
             // HBase prints no key of these decoded.

@@ -2,8 +2,9 @@
 
 use std::fs;
 
+use cells::escape;
 use serde_json::{Value, json};
-use sstable::{Cell, escape};
+use sstable::Cell;
 use support::fixtures::Fixture;
 use support::unhex;
 

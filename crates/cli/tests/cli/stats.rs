@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use cells::escape;
 use serde_json::{Value, json};
-use sstable::{Cell, escape};
+use sstable::Cell;
 use support::fixtures::Fixture;
 
 use crate::command_line::{field, json, manifest};

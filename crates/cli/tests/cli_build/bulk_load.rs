@@ -133,7 +133,7 @@ fn a_running_hbase_loads_the_files_and_returns_every_cell() {
         let expected = path(&directory, "expected.ndjson");
         let mut lines = Vec::new();
         for cell in files.iter().flatten() {
-            sstable::ndjson::write_cell(&mut lines, &cell.as_ref()).expect("memory");
+            cells::ndjson::write_cell(&mut lines, &cell.as_ref()).expect("memory");
         }
         fs::write(&expected, lines).expect("the directory is ours");
         let answer = judge::confirm(&[
@@ -223,7 +223,7 @@ fn a_running_hbase_loads_csv_and_returns_every_cell() {
         Person::new(number * 7919 % ROWS, 4).write_csv(&mut csv).expect("memory");
         Person::new(number, 4).cells(|cell| {
             let lines = expected.entry(cell.family.to_vec()).or_default();
-            sstable::ndjson::write_cell(lines, &cell).expect("memory");
+            cells::ndjson::write_cell(lines, &cell).expect("memory");
         });
     }
     fs::write(&input, csv).expect("the directory is ours");

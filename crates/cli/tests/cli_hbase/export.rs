@@ -102,7 +102,7 @@ fn hfiles_are_laid_out_for_a_bulk_load() {
             let cells = cells_of(&directory.join(family).join(name));
             let end = bound("end_row");
             for cell in &cells {
-                let row = sstable::parse_hex(cell["row"].as_str().expect("hex")).expect("hex");
+                let row = cells::parse_hex(cell["row"].as_str().expect("hex")).expect("hex");
                 assert!(row >= bound("start_row") && (end.is_empty() || row < end), "{region}");
             }
             found.entry(family.to_owned()).or_default().extend(cells);
@@ -110,7 +110,7 @@ fn hfiles_are_laid_out_for_a_bulk_load() {
     }
     let mut expected = BTreeMap::<String, Vec<Value>>::new();
     for cell in without_sequence_ids(&exports.truth("s6", "cellsFile")) {
-        let family = sstable::parse_hex(cell["family"].as_str().expect("hex")).expect("hex");
+        let family = cells::parse_hex(cell["family"].as_str().expect("hex")).expect("hex");
         expected.entry(String::from_utf8(family).expect("text")).or_default().push(cell);
     }
     assert!(found == expected, "the files of each family, one after the other, have its cells");
@@ -120,7 +120,7 @@ fn hfiles_are_laid_out_for_a_bulk_load() {
 fn cells_of(file: &Path) -> Vec<Value> {
     let mut lines = Vec::new();
     for cell in bulk_load_cells(file) {
-        sstable::ndjson::write_cell(&mut lines, &cell.as_ref()).expect("memory");
+        cells::ndjson::write_cell(&mut lines, &cell.as_ref()).expect("memory");
     }
     without_sequence_ids(&text(&lines))
 }

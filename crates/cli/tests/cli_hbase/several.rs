@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use sstable::{Reader, ReaderOptions, escape};
+use cells::escape;
+use sstable::{Reader, ReaderOptions};
 use support::contents;
 use support::root_directory::RootCopy;
 use tempfile::tempdir;

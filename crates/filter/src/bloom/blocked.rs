@@ -142,7 +142,10 @@ impl LineFilter for BlockedView {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ErrorRate, HEADER_LEN, Membership, StoredFilter};
+    use crate::header::HEADER_LEN;
+    use crate::membership::Membership;
+    use crate::sizing::ErrorRate;
+    use crate::stored::StoredFilter;
 
     /// Returns hashes of the numbers from zero on. Streams with different numbers have no hash in
     /// common.

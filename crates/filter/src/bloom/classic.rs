@@ -269,7 +269,7 @@ impl StoredView for ClassicView {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Membership;
+    use crate::membership::Membership;
 
     /// Returns the expected and the measured error rate of a filter, each per million.
     fn measure(keys: u64, bits_per_key: u64, probes: u32, absent_count: u64) -> (f64, f64) {

@@ -221,7 +221,8 @@ mod tests {
     use alloc::format;
 
     use super::*;
-    use crate::{Membership, StoredFilter};
+    use crate::membership::Membership;
+    use crate::stored::StoredFilter;
 
     /// The filter of a column with the strings `a0` to `a9`, written by Spark's Parquet library.
     ///

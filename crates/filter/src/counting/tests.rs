@@ -4,11 +4,13 @@ use proptest::collection::vec as vector;
 use proptest::prelude::*;
 
 use super::*;
+use crate::error::{Absent, BuildError, Full};
+use crate::hash::{KeyHash, Seed};
+use crate::header::HEADER_LEN;
 use crate::kernel::{self, Probes};
-use crate::{
-    Absent, BuildError, ErrorRate, Full, HEADER_LEN, Insert, KeyHash, Membership, Remove, Seed,
-    Sizing, StoredFilter,
-};
+use crate::membership::{Insert, Membership, Remove};
+use crate::sizing::{ErrorRate, Sizing};
+use crate::stored::StoredFilter;
 
 const SEED: Seed = Seed::new(1);
 

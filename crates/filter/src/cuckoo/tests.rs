@@ -8,10 +8,14 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use super::bucket::Buckets;
 use super::shape::Shape;
 use super::*;
-use crate::{
-    Absent, BuildError, ErrorRate, FilterKind, FormatError, Full, HEADER_LEN, Insert, KeyHash,
-    Membership, Remove, Seed, Sizing, StoredFilter, build, theory,
-};
+use crate::error::{Absent, BuildError, FormatError, Full};
+use crate::hash::{KeyHash, Seed};
+use crate::header::HEADER_LEN;
+use crate::kinds::{FilterKind, build};
+use crate::membership::{Insert, Membership, Remove};
+use crate::sizing::{ErrorRate, Sizing};
+use crate::stored::StoredFilter;
+use crate::theory;
 
 /// Hashes of the numbers from zero; different streams have different hashes.
 fn keys(stream: u64, count: u64) -> impl Iterator<Item = KeyHash> {

@@ -147,14 +147,14 @@ mod tests {
 
     #[test]
     fn fast_modular_multiplication_is_exact() {
-        let mut state = KeyHash::new(crate::Seed::new(5), b"");
+        let mut state = KeyHash::new(crate::hash::Seed::new(5), b"");
         for buckets in [1, 2, 3, 255, 256, 257, 35_715, (1 << 20) - 1, 1 << 20, BUCKETS_MAX] {
             for bits in REMAINDER_BITS {
                 let permutations = Permutations::new(shape(buckets, bits));
                 let modulus = permutations.modulus;
                 let mut numbers = vec![0, 1, 2, modulus / 2, modulus - 2, modulus - 1];
                 for _ in 0..20 {
-                    state = KeyHash::new(crate::Seed::new(5), &state.get().to_le_bytes());
+                    state = KeyHash::new(crate::hash::Seed::new(5), &state.get().to_le_bytes());
                     numbers.push(state.slot(modulus));
                 }
                 for (a, x) in numbers.iter().flat_map(|a| numbers.iter().map(move |x| (*a, *x))) {

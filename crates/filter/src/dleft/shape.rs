@@ -174,7 +174,8 @@ mod tests {
         let options = DLeftOptions::default();
         for keys in [1, 10, 1_000, 999_999, 1_000_000] {
             for rate in [0.3, 0.01, 0.0018, 1e-4, 1e-6, 1e-7] {
-                let wanted = Sizing::ErrorRate(crate::ErrorRate::new(rate).expect("a rate"));
+                let wanted =
+                    Sizing::ErrorRate(crate::sizing::ErrorRate::new(rate).expect("a rate"));
                 let shape = Shape::new(wanted, keys, options).expect("possible");
                 assert!(shape.error_rate(keys) <= rate);
                 assert!(shape.fewest_buckets(keys) <= shape.buckets);
@@ -182,7 +183,7 @@ mod tests {
                 let is_full = shape.buckets == shape.fewest_buckets(keys);
                 assert!(is_full || fewer.error_rate(keys) > rate);
             }
-            let wanted = Sizing::ErrorRate(crate::ErrorRate::new(1e-12).expect("a rate"));
+            let wanted = Sizing::ErrorRate(crate::sizing::ErrorRate::new(1e-12).expect("a rate"));
             assert_eq!(Shape::new(wanted, keys, options), Err(BuildError::ErrorRate(1e-12)));
         }
     }

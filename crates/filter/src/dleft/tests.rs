@@ -7,10 +7,12 @@ use proptest::prelude::*;
 use super::options::REMAINDER_BITS;
 use super::shape::Shape;
 use super::*;
-use crate::{
-    Absent, BuildError, ErrorRate, Full, HEADER_LEN, Insert, KeyHash, Membership, Remove, Seed,
-    Sizing, StoredFilter,
-};
+use crate::error::{Absent, BuildError, Full};
+use crate::hash::{KeyHash, Seed};
+use crate::header::HEADER_LEN;
+use crate::membership::{Insert, Membership, Remove};
+use crate::sizing::{ErrorRate, Sizing};
+use crate::stored::StoredFilter;
 
 const SEED: Seed = Seed::new(1);
 

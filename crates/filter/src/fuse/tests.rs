@@ -2,7 +2,11 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::*;
-use crate::{BuildError, ErrorRate, FuseArity, KeyHash, Membership, Seed, Sizing};
+use crate::error::BuildError;
+use crate::hash::{KeyHash, Seed};
+use crate::membership::Membership;
+use crate::sizing::{ErrorRate, Sizing};
+use crate::theory::static_filters::FuseArity;
 
 const ARITIES: [FuseArity; 2] = [FuseArity::Three, FuseArity::Four];
 const BITS: [FuseBits; 2] = [FuseBits::Eight, FuseBits::Sixteen];

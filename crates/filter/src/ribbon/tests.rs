@@ -2,8 +2,11 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::*;
+use crate::error::BuildError;
+use crate::hash::{KeyHash, Seed};
 use crate::kernel::InstructionSet;
-use crate::{BuildError, ErrorRate, FilterStats, KeyHash, Membership, Seed, Sizing};
+use crate::membership::{FilterStats, Membership};
+use crate::sizing::{ErrorRate, Sizing};
 
 fn keys(stream: u64, count: u64) -> Vec<KeyHash> {
     let seed = Seed::new(stream);

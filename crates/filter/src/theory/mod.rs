@@ -49,7 +49,7 @@ pub(crate) use static_filters::{binary_fuse_slots_per_key, fingerprint_error_rat
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::FuseArity;
+    use crate::theory::static_filters::FuseArity;
 
     #[test]
     fn error_rates_and_sizes_are_those_of_the_literature() {

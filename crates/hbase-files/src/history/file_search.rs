@@ -26,19 +26,21 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use cells::Clock;
-use sstable::{FileName, ReaderOptions, RowsBetween, error_line};
+use cells::{RowsBetween, error_line};
+use sstable::{FileName, ReaderOptions};
 
 use super::file_history::{EntryTime, FileHistory, FileOrigin};
 use super::replaced_files::{FamilyFile, ReplacedFiles};
+use crate::error::{Error, Result};
+use crate::names::{RegionName, StoreFileName};
 use crate::table::log_files::old_logs;
 use crate::table::lost_logs::LostLogs;
 use crate::table::root_paths::{in_all_data, list_if_there, table_in};
+use crate::table::{Family, FamilySchema, Region, StoreFile, StoreFileReader, Table};
+use crate::tree::FileTree;
+use crate::wal;
 use crate::wal::LogEntry;
 use crate::wal::marker::{FilesByFamily, Marker};
-use crate::{
-    Error, Family, FamilySchema, FileTree, Region, RegionName, Result, StoreFile, StoreFileName,
-    StoreFileReader, Table, wal,
-};
 
 /// The start of the name of a directory with the back references of a file.
 const LINKS: &str = ".links-";

@@ -28,7 +28,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sstable::SequenceId;
 
-use crate::{FileSequence, StoreFileName, StoreFileReader};
+use crate::names::StoreFileName;
+use crate::table::{FileSequence, StoreFileReader};
 
 /// What a file of a family says of its origin.
 #[derive(Clone, Debug)]

@@ -10,7 +10,8 @@ use std::path::Path;
 
 use prost::encoding::decode_varint;
 
-use crate::{Error, FileTree, Result};
+use crate::error::{Error, Result};
+use crate::tree::FileTree;
 
 /// The first bytes of most of HBase's protobuf files.
 const MAGIC: &[u8] = b"PBUF";

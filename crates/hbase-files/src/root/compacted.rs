@@ -9,7 +9,8 @@ use sstable::{FileName, ReaderOptions};
 
 use super::replaced_regions::is_in_archive;
 use crate::history::{FamilyFile, ReplacedFiles};
-use crate::{EntryKind, FileTree, ListedFile, StoreFileReader};
+use crate::table::{EntryKind, ListedFile, StoreFileReader};
+use crate::tree::FileTree;
 
 /// Takes the files that a compaction has replaced from a list of store files, and returns them in their order.
 ///

@@ -13,7 +13,7 @@ use std::path::Path;
 use crate::names::RegionName;
 use crate::table::family_files::has_store_file_name;
 use crate::table::tracker;
-use crate::{FileTree, Item, ItemKind};
+use crate::tree::{FileTree, Item, ItemKind};
 
 /// The kind of a directory.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -2,9 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::error::Result;
+use crate::names::TableName;
+use crate::root::{Listing, RootDirectory};
 use crate::table::root_paths::{list_if_there, table_in};
 use crate::table_reader::recovered::RECOVERED_EDITS;
-use crate::{ItemKind, Listing, Result, RootDirectory, TableName};
+use crate::tree::ItemKind;
 
 /// A table that is gone, of which files are left in `archive` or `mobdir`, or recovered edits in `data`.
 ///

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
+use crate::error::{Error, Result};
+use crate::names::StoreFileName;
 use crate::names::skip_reason::{SkipReason, directory_reason};
 use crate::root::directory_kind::DirectoryKind;
 use crate::root::other_layouts::check_listing;
@@ -12,9 +14,9 @@ use crate::table::entry::classify;
 use crate::table::family_files::{has_store_file_name, live_files};
 use crate::table::schema::{self, TableSchema};
 use crate::table::tracker::{self, TrackedFile, TrackedFiles};
-use crate::{
-    EntryKind, Error, FileTree, Item, ItemKind, ListedFile, Result, StoreFileName, Warning,
-};
+use crate::table::{EntryKind, ListedFile};
+use crate::tree::{FileTree, Item, ItemKind};
+use crate::warning::Warning;
 
 /// The store files below a directory, and what was skipped.
 ///

@@ -12,9 +12,10 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::error::{Error, Result};
 use crate::root::root_path::{is_root, root_above};
 use crate::table::root_paths::list_if_there;
-use crate::{Error, FileTree, ItemKind, Result};
+use crate::tree::{FileTree, ItemKind};
 
 /// The table that lists the store files of other tables.
 const STORE_FILES: &str = "storefile";

@@ -11,7 +11,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use crate::{EntryKind, FileTree, ListedFile};
+use crate::table::{EntryKind, ListedFile};
+use crate::tree::FileTree;
 
 /// The files of a region that a split or a merge has replaced.
 ///

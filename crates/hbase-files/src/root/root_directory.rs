@@ -17,7 +17,10 @@ use std::sync::Arc;
 
 use super::other_layouts::check_layout;
 use super::root_path::{SNAPSHOTS, is_root, root_above};
+use crate::error::{Error, Result};
+use crate::names::TableName;
 use crate::snapshot::DESCRIPTION_FILE;
+use crate::snapshot::{Snapshot, SnapshotDescription};
 use crate::table::Table;
 use crate::table::log_files::LOGS;
 use crate::table::root_paths::{list_if_there, table_in};
@@ -25,7 +28,7 @@ use crate::table::schema;
 use crate::table_reader::TableReader;
 use crate::table_reader::recovered::RECOVERED_EDITS;
 use crate::tree::root_tree::RootTree;
-use crate::{Error, FileTree, Item, ItemKind, Result, Snapshot, SnapshotDescription, TableName};
+use crate::tree::{FileTree, Item, ItemKind};
 
 /// The directory of snapshots that are not finished.
 const UNFINISHED: &str = ".tmp";

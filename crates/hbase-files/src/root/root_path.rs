@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::error::{Error, Result};
 use crate::table::log_files::{LOGS, OLD_LOGS};
-use crate::{Error, FileTree, Result};
+use crate::tree::FileTree;
 
 /// The directory of snapshots.
 pub(super) const SNAPSHOTS: &str = ".hbase-snapshot";

@@ -4,10 +4,12 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sstable::RowsBetween;
+use cells::RowsBetween;
 
+use crate::error::{Error, Result};
+use crate::table::Table;
 use crate::table::problem_place::ProblemPlace;
-use crate::{Error, Result, Table, Warning};
+use crate::warning::Warning;
 
 /// Cells that a scan left out, or that it lacks, because a file or a part of it is damaged or missing.
 #[derive(Clone, Debug, Eq, PartialEq)]

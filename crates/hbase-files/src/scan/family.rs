@@ -11,7 +11,7 @@ use super::open::OpenFamily;
 use super::plan::{FamilyPlan, ScanPlan};
 use super::row_range::RowRange;
 use super::source::Source;
-use crate::Result;
+use crate::error::Result;
 
 /// A cursor over the cells of a family that a scan returns.
 #[derive(Debug)]

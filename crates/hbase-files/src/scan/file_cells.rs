@@ -2,13 +2,13 @@
 //! way to continue after damage.
 
 use cells::merge::CellCursor;
-use sstable::{
-    CellRef, Comparator, Half, KeyRef, ReadTrace, Reader, RowsBetween, SequenceId, error_line,
-};
+use cells::{RowsBetween, error_line};
+use sstable::{CellRef, Comparator, Half, KeyRef, ReadTrace, Reader, SequenceId};
 
 use super::damage::{Losses, MissingCells};
 use crate::error::is_file_loss;
-use crate::{CellScanner, Error, Result, StoreFileReader};
+use crate::error::{Error, Result};
+use crate::table::{CellScanner, StoreFileReader};
 
 /// A cursor over the cells of a store file.
 ///

@@ -31,17 +31,21 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use sstable::{RowsBetween, error_line};
+use cells::{RowsBetween, error_line};
 
 use super::damage::MissingCells;
 use super::log_regions::RegionCellsBuilder;
 use super::log_runs::RunFile;
 use super::logs::{LogCells, TornLog};
 use super::plan::ScanPlan;
+use crate::error::{Error, Result};
 use crate::history::{FileLoss, FileSearch};
+use crate::scan::TableScan;
 use crate::table::table_log::TableLog;
+use crate::table::{Region, Table};
+use crate::wal;
 use crate::wal::region_events::RegionEvents;
-use crate::{Error, Region, Result, Table, TableScan, Warning, wal};
+use crate::warning::Warning;
 
 /// Collects the unflushed cells of a table while the logs are read.
 #[derive(Default)]

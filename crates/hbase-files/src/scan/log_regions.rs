@@ -10,9 +10,10 @@ use super::log_runs::{Run, RunFile, StoreLogCells};
 use super::logs::OldLogCells;
 use super::open::open_files;
 use super::plan::ScanPlan;
+use crate::error::Result;
+use crate::table::Region;
 use crate::wal::region_events::{RegionEvents, WrittenBy};
 use crate::wal::region_log::RegionLog;
-use crate::{Region, Result};
 
 /// Collects the unflushed cells of a region while the logs are read.
 pub(super) struct RegionCellsBuilder {

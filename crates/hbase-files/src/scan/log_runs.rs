@@ -21,7 +21,7 @@ use sstable::{
 };
 
 use super::log_cells::{LogCursor, LogMerge};
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// The unflushed cells of a store, in order.
 #[derive(Debug)]

@@ -9,7 +9,9 @@ use sstable::{Cell, SequenceId};
 use super::damage::MissingCells;
 use super::log_cells::OpenStoreLogCells;
 use super::log_runs::{RunFile, StoreLogCells};
-use crate::{Result, Warning, wal};
+use crate::error::Result;
+use crate::wal;
+use crate::warning::Warning;
 
 /// The unflushed cells of a table, in order.
 #[derive(Debug, Default)]

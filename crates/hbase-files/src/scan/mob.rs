@@ -15,14 +15,19 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use cells::{RowsBetween, error_line};
 use sstable::{
     BlockCache, BlockOffset, Caching, Cell, CellRef, CellType, Damage, FileName, ReadTrace, Reader,
-    ReaderOptions, RowsBetween, error_line,
+    ReaderOptions,
 };
 
 use super::damage::{Losses, MissingCells};
+use crate::error::{Error, Result};
+use crate::names::{MobFileName, TableName};
+use crate::scan::TableScan;
+use crate::table::Table;
 use crate::table::locate_mob;
-use crate::{Error, FileTree, MobFileName, Result, Table, TableName, TableScan};
+use crate::tree::FileTree;
 
 /// The tag that marks a reference.
 const REFERENCE_TAG: u8 = 5;
@@ -117,7 +122,7 @@ impl MobFiles {
         trace: &mut ReadTrace,
     ) -> Result<Cell, Unread> {
         let damaged = |what: &'static str| {
-            let row = sstable::escape(reference.row);
+            let row = cells::escape(reference.row);
             let kind = format!("a reference to a MOB file {what}");
             let error = Error::damaged(&self.path, format!("row {row}: {kind}"));
             Unread { error, kind: Some(kind) }

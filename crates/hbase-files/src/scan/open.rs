@@ -4,9 +4,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use cells::rules::Rules;
+use cells::{RowsBetween, error_line};
 use filter::Seed;
 use sstable::engine::{FilterQuestion, WantedCells};
-use sstable::{Caching, FileName, FilterAnswer, ReadTrace, RowProbe, RowsBetween, error_line};
+use sstable::{Caching, FileName, FilterAnswer, ReadTrace, RowProbe};
 
 use super::damage::MissingCells;
 use super::file_cells::FileCells;
@@ -14,9 +15,10 @@ use super::log_cells::OpenStoreLogCells;
 use super::plan::{FamilyPlan, ScanPlan};
 use super::row_range::RowRange;
 use super::source::Source;
+use crate::error::{Error, Result};
 use crate::history::{FamilyFile, ReplacedFiles, only_logs_can_tell};
 use crate::table::identity_check::FamilyCells;
-use crate::{Error, FileSequence, Region, Result, StoreFile, StoreFileReader};
+use crate::table::{FileSequence, Region, StoreFile, StoreFileReader};
 
 /// The open store files of a region that can contribute to a scan.
 #[derive(Debug)]

@@ -3,8 +3,9 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
+use cells::prefix_end;
 use cells::view::{FamilySelection, QueryTimes, View};
-use sstable::{Comparator, ReaderOptions, Timestamp, prefix_end};
+use sstable::{Comparator, ReaderOptions, Timestamp};
 
 use super::row_range::RowRange;
 use super::unflushed::UnflushedCells;

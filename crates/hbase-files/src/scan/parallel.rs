@@ -26,7 +26,8 @@ use super::open::OpenRegion;
 use super::plan::ScanPlan;
 use super::region::RegionCells;
 use super::row_range::RowRange;
-use crate::{Error, Region, Result};
+use crate::error::{Error, Result};
+use crate::table::Region;
 
 const FORKED: &str =
     "the scan was begun by the process that this one was forked from; begin a scan in this process";
@@ -101,7 +102,7 @@ struct Unit {
 enum Work {
     Region(usize),
     Rows { open: Arc<OpenRegion>, range: RowRange, opening: Box<ReadTrace> },
-    Failed(crate::Error),
+    Failed(crate::error::Error),
 }
 
 impl ParallelCells {

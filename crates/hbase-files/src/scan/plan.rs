@@ -13,8 +13,12 @@ use super::logs::{LogCells, OldLogCells};
 use super::mob::MobFiles;
 use super::row_range::RowRange;
 use super::unflushed::LogSelection;
+use crate::error::{Error, Result};
+use crate::scan::{MobValues, TableScan};
 use crate::table::logged_compactions::LoggedCompactions;
-use crate::{Error, FileTree, MobValues, Region, Result, Table, TableScan, Warning};
+use crate::table::{Region, Table};
+use crate::tree::FileTree;
+use crate::warning::Warning;
 
 /// The parameters of a scan, and what is derived from them.
 #[derive(Debug)]
@@ -111,7 +115,7 @@ impl ScanPlan {
                 continue;
             }
             if family.has_new_version_behavior() && !scan.raw {
-                let name = sstable::escape(&family.name);
+                let name = cells::escape(&family.name);
                 return Err(Error::Unsupported {
                     path: table.path.clone(),
                     what: format!("NEW_VERSION_BEHAVIOR of family {name}; a raw scan reads it"),

@@ -8,7 +8,7 @@ use super::family::FamilyCells;
 use super::open::OpenRegion;
 use super::plan::ScanPlan;
 use super::row_range::RowRange;
-use crate::Result;
+use crate::error::Result;
 
 /// A cursor over the cells of a region, or of a range of its rows, that a scan returns.
 #[derive(Debug)]

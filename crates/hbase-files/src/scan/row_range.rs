@@ -1,7 +1,8 @@
 //! The rows of a scan, or of a part of it.
 
+use cells::RowsBetween;
 use sstable::engine::RowBounds;
-use sstable::{Comparator, Reader, RowsBetween};
+use sstable::{Comparator, Reader};
 
 /// The rows of a scan, or of a part of it.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]

@@ -5,7 +5,7 @@ use sstable::{Cell, CellRef, KeyRef};
 
 use super::file_cells::FileCells;
 use super::log_cells::{LogMerge, MemoryCursor};
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// A source of the cells of a family.
 #[derive(Debug)]

@@ -10,7 +10,8 @@ use cells::{Clock, Retention};
 use sstable::{Caching, CellRef, Comparator, KeyRef, ReadTrace};
 
 use super::row_range::RowRange;
-use crate::{CellScanner, StoreFileReader, TableScan};
+use crate::scan::TableScan;
+use crate::table::{CellScanner, StoreFileReader};
 
 /// The cells of one store file, or of the half of one, that a scan selects.
 ///

@@ -12,7 +12,10 @@ use super::parallel::ParallelCells;
 use super::plan::ScanPlan;
 use super::region::RegionCells;
 use super::unflushed::UnflushedCells;
-use crate::{Region, Result, Table, TableScan, Warning};
+use crate::error::Result;
+use crate::scan::TableScan;
+use crate::table::{Region, Table};
+use crate::warning::Warning;
 
 /// An iterator over the cells of a table that a scan returns, in HBase's order.
 ///

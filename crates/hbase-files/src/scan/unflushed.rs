@@ -8,7 +8,8 @@ use sstable::Comparator;
 use super::damage::MissingCells;
 use super::logs::{LogCells, OldLogCells, TornLog};
 use super::row_range::RowRange;
-use crate::{Result, Warning};
+use crate::error::Result;
+use crate::warning::Warning;
 
 /// The cells of a table that are only in write-ahead logs, read once for several scans.
 ///

@@ -6,8 +6,10 @@ use std::time::Duration;
 use prost::Message;
 use sstable::Timestamp;
 
+use crate::error::{Error, Result};
 use crate::message::file::read_file;
-use crate::{Error, FileTree, Result, TableName};
+use crate::names::TableName;
+use crate::tree::FileTree;
 
 /// The name of the file.
 pub(crate) const FILE: &str = ".snapshotinfo";

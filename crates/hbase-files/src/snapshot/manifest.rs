@@ -19,11 +19,12 @@ use prost::Message;
 use sstable::{FileName, Reference};
 
 use crate::message::fields::{Field, Fields, NotAField};
+use crate::names::StoreFileName;
+use crate::table::StoreFile;
 use crate::table::region_info::RegionInfo;
 use crate::table::schema::{self, TableSchema, is_family_name};
 use crate::table::store_file::StorePlace;
 use crate::table::{Family, Region};
-use crate::{StoreFile, StoreFileName};
 
 /// The name of the manifest.
 pub(super) const FILE: &str = "data.manifest";
@@ -121,7 +122,7 @@ impl<'p> ManifestParser<'p> {
             }
         }
         let name = name.filter(|name| is_family_name(name)).ok_or_else(|| {
-            let name = sstable::escape(name.unwrap_or_default());
+            let name = cells::escape(name.unwrap_or_default());
             format!("region {} has a family of the name {name}", info.encoded_name)
         })?;
         let place = Arc::new(StorePlace {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::description::SnapshotDescription;
 use super::manifest::{FILE, LEN_MAX, ManifestParser, REGION_PREFIX};
+use crate::error::{Error, Result};
 use crate::message::file::read_file;
 use crate::table::logged_compactions::LoggedCompactions;
 use crate::table::schema::TableSchema;
@@ -12,7 +13,8 @@ use crate::table::{Region, RegionsBy, Table};
 use crate::table_reader::found::Found;
 use crate::table_reader::region_directory::{DirectoryKind, RegionDirectories};
 use crate::table_reader::region_rules::TableRegions;
-use crate::{Error, FileTree, ItemKind, Result, Warning};
+use crate::tree::{FileTree, ItemKind};
+use crate::warning::Warning;
 
 /// A snapshot: its description, and its table as it was.
 #[derive(Clone, Debug)]

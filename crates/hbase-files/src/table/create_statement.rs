@@ -10,11 +10,11 @@
 
 use std::collections::BTreeMap;
 
-use sstable::escape;
+use cells::escape;
 
 use super::schema::{FamilySchema, PREFIX_LENGTH, TableSchema};
-use crate::Table;
 use crate::message::types::{BytesPair, FamilySchemaMessage, NameStringPair};
+use crate::table::Table;
 
 /// The attributes of a family that the shell takes by their names.
 const FAMILY_KEYS: [&str; 24] = [

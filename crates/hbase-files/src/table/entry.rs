@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 
 use sstable::Reference;
 
+use crate::error::{Error, Result};
 use crate::names::skip_reason::{SkipReason, directory_reason, file_reason};
+use crate::names::{HFileLink, ReferenceName, StoreFileName};
 use crate::tree::contents::Contents;
-use crate::{Error, FileTree, HFileLink, ItemKind, ReferenceName, Result, StoreFileName};
+use crate::tree::{FileTree, ItemKind};
 
 /// A store file: an HFile, or a file that stands for one.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -25,11 +25,14 @@
 
 use std::path::Path;
 
+use crate::error::{Error, Result};
+use crate::names::StoreFileName;
 use crate::table::root_paths::list_if_there;
 use crate::table::schema::{TableSchema, is_family_name};
 use crate::table::tracker::{self, TrackedFiles};
 use crate::table::tracker_setting::reads_list;
-use crate::{Error, FileTree, Item, ItemKind, Result, StoreFileName, Warning};
+use crate::tree::{FileTree, Item, ItemKind};
+use crate::warning::Warning;
 
 /// What an entry of the directory of a family is, by its name and its length.
 #[derive(Debug)]

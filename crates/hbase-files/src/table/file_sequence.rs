@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 
 use sstable::{FileInfo, Half, SequenceId};
 
-use crate::{StoreFileName, StoreFileReader};
+use crate::names::StoreFileName;
+use crate::table::StoreFileReader;
 
 /// The key by which HBase orders the files of a family, oldest first.
 ///

@@ -9,10 +9,13 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use sstable::engine::{show_count, show_number};
-use sstable::{Half, KeyRef, Reader, Reference, RowsBetween, escape};
+use cells::{RowsBetween, escape};
+use cells::{show_count, show_number};
+use sstable::{Half, KeyRef, Reader, Reference};
 
-use crate::{Error, Location, RegionInfo, Result, StoreFile, StoreFileName};
+use crate::error::{Error, Result};
+use crate::names::StoreFileName;
+use crate::table::{Location, RegionInfo, StoreFile};
 
 /// Why an HFile does not fit its place.
 #[derive(Debug)]

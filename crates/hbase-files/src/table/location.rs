@@ -14,13 +14,13 @@ use std::path::{Path, PathBuf};
 
 use sstable::{FileName, Reference};
 
+use crate::error::{Error, Result};
+use crate::names::{HFileLink, ReferenceName, ReferredName};
 use crate::table::entry::REFERENCE_LEN_MAX;
 use crate::table::root_paths::DATA;
+use crate::table::{EntryKind, ListedFile};
 use crate::tree::root_tree::check_inside;
-use crate::{
-    EntryKind, Error, FileTree, HFileLink, ItemKind, ListedFile, ReferenceName, ReferredName,
-    Result,
-};
+use crate::tree::{FileTree, ItemKind};
 
 /// The HFile that has the cells of a store file, and for a reference the half that counts.
 #[derive(Clone, Debug, Eq, PartialEq)]

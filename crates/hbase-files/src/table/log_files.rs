@@ -13,9 +13,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::error::{Error, Result};
+use crate::table::Table;
 use crate::table::root_paths::list_if_there;
+use crate::tree::{FileTree, Item, ItemKind};
 use crate::wal::{self, End, LogContinuation};
-use crate::{Error, FileTree, Item, ItemKind, Result, Table, Warning};
+use crate::warning::Warning;
 
 /// The directory of the logs that may have unflushed cells.
 pub(crate) const LOGS: &str = "WALs";

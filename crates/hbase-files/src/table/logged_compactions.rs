@@ -4,11 +4,16 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use sstable::{SequenceId, error_line};
+use cells::error_line;
+use sstable::SequenceId;
 
+use crate::error::{Error, Result};
+use crate::names::{RegionName, TableName};
 use crate::table::table_log::TableLog;
+use crate::tree::FileTree;
+use crate::wal;
 use crate::wal::region_log::RegionLog;
-use crate::{Error, FileTree, RegionName, Result, TableName, Warning, wal};
+use crate::warning::Warning;
 
 /// The compactions that the logs of a table name.
 ///

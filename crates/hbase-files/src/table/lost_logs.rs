@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use sstable::{RowsBetween, SequenceId};
+use cells::RowsBetween;
+use sstable::SequenceId;
 
-use crate::RegionName;
+use crate::names::RegionName;
 
 /// The logs of a region that are gone: see `table_reader/last_opening.rs`.
 #[derive(Clone, Debug)]

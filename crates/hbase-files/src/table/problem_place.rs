@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
-use sstable::{RowsBetween, error_line};
+use cells::{RowsBetween, error_line};
 
+use crate::error::Error;
+use crate::names::RegionName;
 use crate::table::root_paths::table_in;
-use crate::{Error, RegionInfo, RegionName, Table};
+use crate::table::{RegionInfo, Table};
 
 /// A problem of a table, with the part that it concerns.
 #[derive(Debug)]

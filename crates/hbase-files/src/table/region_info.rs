@@ -7,13 +7,15 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use cells::RowsBetween;
 use md5::{Digest, Md5};
 use prost::Message;
-use sstable::RowsBetween;
 
+use crate::error::{Error, Result};
 use crate::message::file::{after_magic, delimited_after_magic, read_file};
 use crate::message::types::{RegionInfoMessage, TableNameMessage};
-use crate::{Error, FileTree, RegionName, Result, TableName};
+use crate::names::{RegionName, TableName};
+use crate::tree::FileTree;
 
 /// The name of the file that describes a region.
 pub(crate) const FILE: &str = ".regioninfo";

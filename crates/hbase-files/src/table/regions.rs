@@ -6,14 +6,15 @@ use std::sync::Arc;
 
 use sstable::{Comparator, SequenceId};
 
+use crate::error::{Error, Result};
+use crate::names::{MobFileName, RegionName, TableName};
 use crate::table::location::find_first;
 use crate::table::logged_compactions::LoggedCompactions;
 use crate::table::lost_logs::LostLogs;
 use crate::table::root_paths::in_all_data;
-use crate::{
-    Error, FileTree, MobFileName, RegionInfo, RegionName, Result, StoreFile, TableName,
-    TableSchema, Warning,
-};
+use crate::table::{RegionInfo, StoreFile, TableSchema};
+use crate::tree::FileTree;
+use crate::warning::Warning;
 
 /// A table of a root directory or a snapshot.
 #[derive(Clone, Debug)]

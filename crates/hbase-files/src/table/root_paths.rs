@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{Error, FileTree, Item, ItemKind, RegionName, Result, TableName};
+use crate::error::{Error, Result};
+use crate::names::{RegionName, TableName};
+use crate::tree::{FileTree, Item, ItemKind};
 
 /// The directories that have tables, below a root directory, in the order of the search.
 pub(crate) const DATA: [&str; 4] = ["data", ".tmp/data", "mobdir/data", "archive/data"];

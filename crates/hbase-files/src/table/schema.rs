@@ -14,15 +14,19 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use cells::check_family_name;
 use cells::{KeepDeletedCells, Retention};
+use cells::{show_count, show_number};
 use prost::Message;
-use sstable::engine::{show_count, show_number};
-use sstable::{BloomType, Compression, DataBlockEncoding, WriterOptions, check_family_name};
+use sstable::{BloomType, Compression, DataBlockEncoding, WriterOptions};
 
+use crate::error::{Error, Result};
 use crate::message::file::{after_magic, read_file};
 use crate::message::types::{BytesPair, FamilySchemaMessage, NameStringPair, TableSchemaMessage};
+use crate::names::TableName;
 use crate::table::region_info::table_name;
-use crate::{Error, FileTree, Item, ItemKind, Result, TableName, Warning};
+use crate::tree::{FileTree, Item, ItemKind};
+use crate::warning::Warning;
 
 /// The name of the directory with the schemas of a table.
 pub(crate) const DIRECTORY: &str = ".tabledesc";
@@ -168,7 +172,7 @@ impl FamilySchema {
         if !is_family_name(&name) {
             return Err(format!(
                 "{:?} is not the name of a family",
-                sstable::escape(&name).to_string()
+                cells::escape(&name).to_string()
             ));
         }
         let texts = Texts {
@@ -258,7 +262,7 @@ impl Texts<'_> {
     ) -> Result<Option<T>, String> {
         let Some(value) = self.attributes.get(name.as_bytes()) else { return Ok(None) };
         let parsed = std::str::from_utf8(value).ok().and_then(parse);
-        let (family, value) = (sstable::escape(self.family), sstable::escape(value));
+        let (family, value) = (cells::escape(self.family), cells::escape(value));
         parsed.map(Some).ok_or_else(|| format!("family {family}: {name} is {value}"))
     }
 

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use sstable::{Half, Reference};
 
+use crate::error::{Error, Result};
+use crate::names::{HFileLink, ReferredName, RegionName, StoreFileName, TableName};
 use crate::table::location::{find_first, read_reference};
 use crate::table::root_paths::in_all_data;
-use crate::{
-    Error, FileTree, HFileLink, ItemKind, Location, ReferredName, RegionInfo, RegionName, Result,
-    StoreFileName, TableName, Warning,
-};
+use crate::table::{Location, RegionInfo};
+use crate::tree::{FileTree, ItemKind};
+use crate::warning::Warning;
 
 /// A store file of a table or a snapshot.
 #[derive(Clone, Debug)]
@@ -124,7 +125,7 @@ impl StoreFile {
         let what = format!(
             "damaged reference: the half of {} at row {} does not fit the region, {}",
             self.short_path(),
-            sstable::escape(row),
+            cells::escape(row),
             region.rows()
         );
         Err(Error::damaged(self.listed(), what))

@@ -9,7 +9,9 @@ use sstable::{
     RowProbe, Scanner,
 };
 
-use crate::{Error, FileTree, Location, Result};
+use crate::error::{Error, Result};
+use crate::table::Location;
+use crate::tree::FileTree;
 
 /// A reader for the cells of a store file: of an HFile, or of the half of one.
 #[derive(Clone, Debug)]

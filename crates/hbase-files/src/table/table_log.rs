@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use sstable::FileName;
 
+use crate::error::{Error, Result};
+use crate::tree::FileTree;
 use crate::wal::region_events::{Position, WrittenBy};
 use crate::wal::{self, LogEntry};
-use crate::{Error, FileTree, Result};
 
 /// A log of a table.
 #[derive(Clone, Copy, Debug)]

@@ -24,7 +24,9 @@ use std::path::{Path, PathBuf};
 use prost::Message;
 use sstable::{FileName, Reference};
 
-use crate::{Error, FileTree, ItemKind, Result, Warning};
+use crate::error::{Error, Result};
+use crate::tree::{FileTree, ItemKind};
+use crate::warning::Warning;
 
 /// The name of the directory of tracker files.
 pub(crate) const DIRECTORY: &str = ".filelist";

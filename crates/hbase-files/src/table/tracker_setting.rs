@@ -15,8 +15,8 @@
 
 use std::path::Path;
 
+use crate::error::{Error, Result};
 use crate::table::schema::TableSchema;
-use crate::{Error, Result};
 
 /// The setting that names the tracker.
 const TRACKER: &str = "hbase.store.file-tracker.impl";

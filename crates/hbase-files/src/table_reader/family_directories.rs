@@ -29,10 +29,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use crate::error::Error;
 use crate::table::log_files::LOGS;
 use crate::table::{Family, Region};
 use crate::table_reader::found::Found;
-use crate::{Error, FileTree, Item, ItemKind, Warning};
+use crate::tree::{FileTree, Item, ItemKind};
+use crate::warning::Warning;
 
 /// Adds the missing directories of families to the problems, or to the warnings if HBase may not
 /// have made them.
@@ -113,6 +115,6 @@ fn has_empty(tree: &dyn FileTree, directory: &Path, depth: u32) -> bool {
 }
 
 fn what_of(family: &Family) -> String {
-    let name = sstable::escape(&family.name);
+    let name = cells::escape(&family.name);
     format!("the directory of family {name}, which HBase makes when it opens a region")
 }

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use sstable::error_line;
+use cells::error_line;
 
-use crate::{Error, Warning};
+use crate::error::Error;
+use crate::warning::Warning;
 
 /// The errors and the warnings that were found so far.
 #[derive(Debug, Default)]

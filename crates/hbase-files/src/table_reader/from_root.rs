@@ -6,8 +6,11 @@ use std::mem::take;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sstable::error_line;
+use cells::error_line;
 
+use crate::error::{Error, Result};
+use crate::names::{RegionName, TableName};
+use crate::table::RegionInfo;
 use crate::table::log_files::LogFiles;
 use crate::table::logged_compactions::LoggedCompactions;
 use crate::table::root_paths::table_in;
@@ -20,7 +23,8 @@ use crate::table_reader::meta::MetaRegions;
 use crate::table_reader::recovered::RecoveredFiles;
 use crate::table_reader::region_directory::{DirectoryKind, RegionDirectories};
 use crate::table_reader::region_rules::TableRegions;
-use crate::{Error, FileTree, RegionInfo, RegionName, Result, TableName, Warning};
+use crate::tree::FileTree;
+use crate::warning::Warning;
 
 /// The end of warnings about `hbase:meta`.
 const BY_KEY_RANGES: &str = "the key ranges of the directories decide which regions count";

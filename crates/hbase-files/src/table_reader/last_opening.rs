@@ -14,11 +14,11 @@ use std::path::Path;
 
 use sstable::SequenceId;
 
-use crate::FileTree;
 use crate::table::Region;
 use crate::table::log_files::{LogFiles, is_log_of_meta};
 use crate::table::lost_logs::LostLogs;
 use crate::table::root_paths::list_if_there;
+use crate::tree::FileTree;
 
 /// The last opening of a region that is open, by `hbase:meta`.
 #[derive(Debug)]

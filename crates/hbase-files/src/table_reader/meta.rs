@@ -21,10 +21,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sstable::{SequenceId, escape};
+use cells::escape;
+use sstable::SequenceId;
 
+use crate::error::Result;
+use crate::names::{RegionName, TableName};
+use crate::scan::TableScan;
+use crate::table::{RegionInfo, Table};
 use crate::table_reader::last_opening::RegionOpening;
-use crate::{RegionInfo, RegionName, Result, Table, TableName, TableScan, Warning};
+use crate::warning::Warning;
 
 /// What `hbase:meta` has of a table.
 #[derive(Debug, Default)]

@@ -22,14 +22,15 @@ use std::sync::Arc;
 
 use sstable::SequenceId;
 
+use crate::error::{Error, Result};
+use crate::names::{RegionName, StoreFileName, TableName};
+use crate::table::StoreFile;
 use crate::table::root_paths::{list_if_there, table_in};
 use crate::table::store_file::StorePlace;
 use crate::table::{Family, Region};
 use crate::table_reader::found::Found;
-use crate::{
-    Error, FileTree, Item, ItemKind, RegionName, Result, StoreFile, StoreFileName, TableName,
-    Warning,
-};
+use crate::tree::{FileTree, Item, ItemKind};
+use crate::warning::Warning;
 
 /// The name of the directory of recovered edits.
 pub(crate) const RECOVERED_EDITS: &str = "recovered.edits";
@@ -209,7 +210,8 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::{LocalTree, RegionInfo};
+    use crate::table::RegionInfo;
+    use crate::tree::LocalTree;
 
     #[test]
     fn logs_of_a_dead_master_are_recovered_edits_of_its_region() {

@@ -13,6 +13,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::error::{Error, Result};
+use crate::names::{RegionName, StoreFileName};
+use crate::table::StoreFile;
 use crate::table::family_files::{FamilyEntry, live_files, warn_of_other_families};
 use crate::table::region_info::{self, RegionInfo};
 use crate::table::root_paths::list_if_there;
@@ -21,9 +24,8 @@ use crate::table::store_file::StorePlace;
 use crate::table::{Family, Region};
 use crate::table_reader::found::Found;
 use crate::table_reader::meta::MetaRegions;
-use crate::{
-    Error, FileTree, Item, ItemKind, RegionName, Result, StoreFile, StoreFileName, Warning,
-};
+use crate::tree::{FileTree, Item, ItemKind};
+use crate::warning::Warning;
 
 /// The maximum number of directories and files of a table.
 const ITEMS_MAX: usize = 1 << 22;

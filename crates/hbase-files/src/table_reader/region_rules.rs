@@ -12,13 +12,16 @@ use std::ffi::OsStr;
 use std::ops::Bound;
 use std::path::Path;
 
-use sstable::RowsBetween;
+use cells::RowsBetween;
 
+use crate::error::Error;
+use crate::names::{RegionName, StoreFileName};
+use crate::table::RegionInfo;
 use crate::table::schema::TableSchema;
 use crate::table::{Family, LeftOut, LeftOutReason, Region};
 use crate::table_reader::found::Found;
 use crate::table_reader::meta::MetaRegions;
-use crate::{Error, RegionInfo, RegionName, StoreFileName, Warning};
+use crate::warning::Warning;
 
 /// The regions of a table: those that count, the one of MOB files, and those that do not count.
 #[derive(Debug, Default)]
@@ -233,7 +236,7 @@ fn complete(path: &Path, schema: &TableSchema, region: &mut Region, found: &mut 
     let mut seen = BTreeSet::new();
     for mut family in std::mem::take(&mut region.families) {
         if !seen.insert(family.name.clone()) {
-            let name = sstable::escape(&family.name);
+            let name = cells::escape(&family.name);
             let what = format!("region {} lists the family {name} twice", region.info.encoded_name);
             found.problems.push(Error::damaged(path, what));
         }
@@ -241,7 +244,7 @@ fn complete(path: &Path, schema: &TableSchema, region: &mut Region, found: &mut 
             known.files.append(&mut family.files);
             continue;
         }
-        let name = sstable::escape(&family.name);
+        let name = cells::escape(&family.name);
         let what = format!(
             "region {} has a family {name}, which the schema does not have; left out",
             region.info.encoded_name

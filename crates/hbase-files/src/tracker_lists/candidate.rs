@@ -3,19 +3,18 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use sstable::{
-    FileInfo, FileInfoValue, FileName, ReaderOptions, SequenceId, Timestamp, error_line,
-};
+use cells::error_line;
+use sstable::{FileInfo, FileInfoValue, FileName, ReaderOptions, SequenceId, Timestamp};
 
 use super::decision::{FileDecision, FileKind};
 use super::loaded_copies::LoadedFiles;
+use crate::error::{Error, Result};
 use crate::history::FamilyFile;
+use crate::names::StoreFileName;
 use crate::names::skip_reason::{SkipReason, file_reason};
 use crate::table::family_files::FamilyEntry;
-use crate::{
-    EntryKind, Error, FileSequence, FileTree, Item, ItemKind, ListedFile, Result, StoreFileName,
-    StoreFileReader, TrackedFile,
-};
+use crate::table::{EntryKind, FileSequence, ListedFile, StoreFileReader, TrackedFile};
+use crate::tree::{FileTree, Item, ItemKind};
 
 /// A file of a family, in its directory or only in a list.
 #[derive(Debug)]

@@ -6,8 +6,10 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::error::{Error, Result};
+use crate::names::StoreFileName;
 use crate::table::root_paths::list_if_there;
-use crate::{Error, FileTree, ItemKind, Result, StoreFileName};
+use crate::tree::{FileTree, ItemKind};
 
 /// The bulk-loaded files of a family.
 pub(super) struct LoadedFiles<'t> {

@@ -289,7 +289,7 @@ mod tests {
                 ("h", _) => origin.kind = FileKind::Reference,
                 _ => {
                     let (name, size, reference) = (name.to_owned(), 0, None);
-                    file.listed = Some(crate::TrackedFile { name, size, reference });
+                    file.listed = Some(crate::table::TrackedFile { name, size, reference });
                 }
             }
         }

@@ -7,15 +7,17 @@ use super::candidate::Candidate;
 use super::decision::{DecidedFile, FileDecision, FileKind};
 use super::loaded_copies::LoadedFiles;
 use super::rules::Evidence;
+use crate::error::{Error, Result};
 use crate::names::RegionName;
+use crate::names::TableName;
+use crate::root::RootDirectory;
 use crate::table::family_files::warn_of_other_families;
 use crate::table::root_paths::{list_if_there, table_in};
 use crate::table::tracker::DIRECTORY;
 use crate::table::tracker_setting::{other_store_engine, reads_list};
-use crate::{
-    Error, FileTree, Item, ItemKind, LeftOutReason, Result, RootDirectory, Table, TableName,
-    TrackedFile, TrackedFiles, Warning,
-};
+use crate::table::{LeftOutReason, Table, TrackedFile, TrackedFiles};
+use crate::tree::{FileTree, Item, ItemKind};
+use crate::warning::Warning;
 
 /// How lists are made, and what the caller has decided about single files.
 ///

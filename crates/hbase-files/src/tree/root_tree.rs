@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use sstable::ReadAt;
 
-use crate::{FileTree, Item, ItemKind};
+use crate::tree::{FileTree, Item, ItemKind};
 
 /// A tree of files that opens and lists nothing to which a symbolic link leads out of a directory.
 #[derive(Debug)]

@@ -1,8 +1,9 @@
 //! What is wrong with a table, and which rows are lost.
 
-use sstable::{RowsBetween, escape};
+use cells::{RowsBetween, escape};
 
-use crate::{RegionInfo, RegionName};
+use crate::names::RegionName;
+use crate::table::RegionInfo;
 
 /// A damaged or missing part of a table.
 #[derive(Clone, Debug, Eq, PartialEq)]

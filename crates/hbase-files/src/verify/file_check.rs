@@ -3,14 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use sstable::{Damage, FileName, Limits, Reader, ReaderOptions, Verification, error_line};
+use cells::error_line;
+use sstable::{Damage, FileName, Limits, Reader, ReaderOptions, Verification};
 
 use super::damage::TableDamage;
 use super::file_use::FileUse;
 use super::mob::MobCheck;
 use crate::error::unheard_feature;
+use crate::error::{Error, Result};
+use crate::names::RegionName;
+use crate::table::Location;
 use crate::table::identity_check::FamilyCells;
-use crate::{Error, FileTree, ItemKind, Location, RegionName, Result};
+use crate::tree::{FileTree, ItemKind};
 
 /// The check of an HFile: the file, and the store files that stand for it or for a half of it.
 #[derive(Debug)]

@@ -1,11 +1,13 @@
 //! A store file that stands for an HFile, or for a half of it.
 
-use sstable::{Half, Reader, RowsBetween};
+use cells::RowsBetween;
+use sstable::{Half, Reader};
 
 use super::damage::{TableDamage, rows_in};
 use crate::error::show_paths;
+use crate::error::{Error, Result};
 use crate::table::identity_check::Misfit;
-use crate::{Error, Location, RegionInfo, Result, StoreFile};
+use crate::table::{Location, RegionInfo, StoreFile};
 
 /// A store file that stands for an HFile, or for a half of it.
 #[derive(Debug)]

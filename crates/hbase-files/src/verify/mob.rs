@@ -9,17 +9,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cells::Clock;
-use sstable::{CellRef, Damage, FileName, Limits, ReaderOptions, RowsBetween};
+use cells::RowsBetween;
+use sstable::{CellRef, Damage, FileName, Limits, ReaderOptions};
 
 use super::damage::TableDamage;
 use super::file_use::FileUse;
 use crate::error::unheard_feature;
+use crate::error::{Error, Result};
+use crate::names::{MobFileName, TableName};
 use crate::scan::{MobValue, is_reference, mob_value};
 use crate::table::locate_mob;
-use crate::{
-    Error, FamilySchema, FileTree, Location, MobFileName, RegionInfo, Result, StoreFileReader,
-    Table, TableName, TableSchema,
-};
+use crate::table::{FamilySchema, Location, RegionInfo, StoreFileReader, Table, TableSchema};
+use crate::tree::FileTree;
 
 /// The MOB files of a table, for the checks of its store files.
 #[derive(Debug)]

@@ -3,15 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use sstable::RowsBetween;
+use cells::RowsBetween;
 
 use super::damage::TableDamage;
 use super::file_check::FileCheck;
 use super::file_use::FileUse;
 use super::mob::MobCheck;
+use crate::error::Error;
 use crate::history::{FileLoss, FileSearch};
 use crate::table::problem_place::ProblemPlace;
-use crate::{Error, FamilySchema, FileTree, ItemKind, Region, Table};
+use crate::table::{FamilySchema, Region, Table};
+use crate::tree::{FileTree, ItemKind};
 
 /// The checks of a table: what is known without reading a file, and one check for each HFile.
 ///
@@ -141,12 +143,12 @@ impl Table {
     /// Returns the rows that a store file can have: those of its region.
     ///
     /// A MOB file is of the region that its name names; that region may be gone.
-    fn rows_of(&self, region: &Region, file: &crate::StoreFile) -> RowsBetween {
+    fn rows_of(&self, region: &Region, file: &crate::table::StoreFile) -> RowsBetween {
         if !region.info.is_mob() {
             return region.info.rows();
         }
         let writer = match &file.name {
-            crate::StoreFileName::Mob(name) => name.region(),
+            crate::names::StoreFileName::Mob(name) => name.region(),
             _ => None,
         };
         let left_out = self.left_out.iter().map(|left_out| &left_out.region);

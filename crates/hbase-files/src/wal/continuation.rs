@@ -30,7 +30,7 @@ use super::entry::LogEntry;
 use super::error::{Error, Result};
 use super::marker::Marker;
 use super::reader::{End, LogPart, Reader};
-use crate::FileTree;
+use crate::tree::FileTree;
 
 /// What is known of a log that was not closed, although its server went on in another one.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -22,7 +22,7 @@ use sstable::ReadAt;
 use super::entry_decoder::Codec;
 use super::error::Stop;
 use super::input::Input;
-use crate::{RegionName, TableName};
+use crate::names::{RegionName, TableName};
 
 /// The number of entries that must follow each other to read on after damage.
 pub(super) const ENTRIES_TO_READ_ON: usize = 3;

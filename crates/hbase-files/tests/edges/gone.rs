@@ -5,7 +5,8 @@ use std::fs;
 use std::slice::from_ref;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use sstable::{CellRef, FileInfo, Limits, RowsBetween, Timestamp};
+use cells::RowsBetween;
+use sstable::{CellRef, FileInfo, Limits, Timestamp};
 
 use super::kinds::md5;
 use super::made::{Log, Made, MadeRegion, field, flushed, hfile, number, put, write_file};

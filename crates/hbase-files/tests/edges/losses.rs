@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use cells::RowsBetween;
 use hbase_files::verify::TableDamage;
 use hbase_files::{MissingCells, SplitCells, SplitPlan, Table, TableScan};
-use sstable::{BlockType, Cell, Limits, Reader, ReaderOptions, RowsBetween};
+use sstable::{BlockType, Cell, Limits, Reader, ReaderOptions};
 use support::root_directory::until_error;
 
 use super::kinds::{Kinds, REGIONS, all, region_of, row};

@@ -5,10 +5,11 @@
 use std::collections::BTreeSet;
 use std::io::Read;
 
+use cells::ndjson;
 use flate2::read::GzDecoder;
 use hbase_files::wal::{End, LogEntry, LogPart, ValueCompression};
 use serde_json::{Value, json};
-use sstable::{Cell, ndjson};
+use sstable::Cell;
 
 use crate::files::{CLOSED, EMPTY, OPEN, bytes, open, read, truth};
 

@@ -179,7 +179,7 @@ fn scan_error(copy: &RootCopy) -> String {
     let scanned = root.table(&"t1".parse().expect("a name")).and_then(|table| {
         table.scan(&scan().with_logs(true))?.collect::<hbase_files::Result<Vec<_>>>()
     });
-    sstable::error_line(&scanned.expect_err("the link is not followed"))
+    cells::error_line(&scanned.expect_err("the link is not followed"))
 }
 
 #[test]

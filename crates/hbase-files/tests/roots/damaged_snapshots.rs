@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use cells::RowsBetween;
 use hbase_files::verify::TableDamage;
 use hbase_files::{Error, LocalTree, Result, Table, TableScan};
-use sstable::{Limits, RowsBetween};
+use sstable::Limits;
 use support::root_directory::RootCopy;
 
 use support::Random;

@@ -9,8 +9,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use cells::ndjson;
 use hbase_files::{LocalTree, MobValues, Result, RootDirectory, StoreFileName, TableScan, wal};
-use sstable::{FileName, ndjson};
+use sstable::FileName;
 use support::root_directory::RootCopy;
 
 use support::Random;

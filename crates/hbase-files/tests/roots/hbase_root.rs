@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use cells::ndjson;
 use hbase_files::{
     DataFileName, DirectoryKind, EntryKind, Error, HFileLink, ListedFile, Listing, LocalTree,
     SkipReason, StoreFileName, StoreFileReader,
 };
-use sstable::{Caching, CellRef, FileName, ReaderOptions, SequenceId, ndjson};
+use sstable::{Caching, CellRef, FileName, ReaderOptions, SequenceId};
 
 fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/rootdir")

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use cells::ndjson;
 use hbase_files::{FormerTable, RootDirectory, Table, TableScan};
-use sstable::ndjson;
 use support::root_directory::RootCopy;
 
 use crate::refusing::Refusing;

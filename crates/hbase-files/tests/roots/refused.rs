@@ -3,8 +3,9 @@
 use std::io;
 use std::sync::Arc;
 
+use cells::error_line;
 use hbase_files::{Error, RootDirectory, Table, TableScan};
-use sstable::{Limits, error_line};
+use sstable::Limits;
 use support::root_directory::RootCopy;
 
 use crate::refusing::Refusing;

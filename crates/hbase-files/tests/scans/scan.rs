@@ -1,8 +1,9 @@
 //! Scans of snapshots and tables return the cells that HBase's own offline reader returns.
 
+use cells::ndjson;
 use hbase_files::{MobValues, TableCells, TableScan};
 use serde_json::Value;
-use sstable::{Cell, Timestamp, ndjson};
+use sstable::{Cell, Timestamp};
 use support::gunzip;
 use support::root_directory::{RootCopy, data, manifest, scan};
 
@@ -136,7 +137,7 @@ fn a_row_of_hbase_meta_is_not_taken_for_the_rows_after_it_in_its_order() {
         let one = meta.scan(&scan.clone().row(row)).expect("sound");
         let one: Vec<_> = one.map(|cell| cell.expect("sound")).collect();
         let expected: Vec<_> = all.iter().filter(|cell| cell.row() == row).cloned().collect();
-        assert_eq!(one, expected, "{}", sstable::escape(row));
+        assert_eq!(one, expected, "{}", cells::escape(row));
     }
 }
 

@@ -5,13 +5,14 @@ use std::iter;
 use std::path::Path;
 use std::sync::Arc;
 
+use cells::prefix_end;
 use hbase_files::{
     Error, FileTree, LocalTree, MobValues, ScanSplit, SplitCells, StoreFileCells, StoreFileReader,
     Table, TableScan, identify,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
-use sstable::{Cell, FileName, ReaderOptions, prefix_end};
+use sstable::{Cell, FileName, ReaderOptions};
 use support::root_directory::{RootCopy, manifest, scan};
 
 const TARGETS: [Option<u64>; 5] = [None, Some(1), Some(1500), Some(6000), Some(u64::MAX)];

@@ -21,7 +21,8 @@ use super::index_block::IndexBlock;
 use super::index_entry::IndexEntries;
 use super::meta::{FilterBlock, MetaBlock};
 use crate::encoding::DamageReason;
-use crate::{BlockKind, Comparator};
+use crate::trace::BlockKind;
+use cells::Comparator;
 
 /// A block in the cache; its size does not change.
 #[derive(Clone, Debug)]

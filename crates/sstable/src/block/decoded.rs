@@ -15,7 +15,7 @@ use super::row_index::{RowIndex, RowIndexKind, RowPosition, row_at};
 use super::row_table::{RowTable, TableAddress, to_usize};
 use crate::buffers::Buffers;
 use crate::encoding::{CellLayout, PlainCells, PlainCursor, RowStarts};
-use crate::{CellRef, KeyRef};
+use cells::{CellRef, KeyRef};
 
 /// A searchable data block. The cells and the size in memory never change after decoding.
 #[derive(Debug)]

@@ -10,12 +10,12 @@ use std::cmp::Ordering;
 use super::decoded::DecodedBlock;
 use super::origin::BlockIdentity;
 use super::row_index::RowIndexKind;
-use crate::CellRef;
 use crate::buffers::Buffers;
 use crate::encoding::{
     CellLayout, Cells, CheckingCursor, CursorMove, DamageReason, DeltaCursor, RowStarts,
     decode_delta,
 };
+use cells::CellRef;
 
 /// A data block whose cells are not yet checked.
 #[derive(Debug)]

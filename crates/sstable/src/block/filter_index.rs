@@ -177,7 +177,7 @@ fn kind_name<'a>(input: &mut Input<'a>) -> Option<&'a [u8]> {
 
 fn kind_of(name: &[u8]) -> Result<FilterKind, String> {
     let kind = std::str::from_utf8(name).ok().and_then(|name| name.parse::<FilterKind>().ok());
-    let kind = kind.ok_or_else(|| format!("unknown filter {}", crate::escape(name)))?;
+    let kind = kind.ok_or_else(|| format!("unknown filter {}", cells::escape(name)))?;
     check_kind(kind).map(|()| kind)
 }
 

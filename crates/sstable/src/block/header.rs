@@ -18,7 +18,9 @@ use std::io::Read;
 
 use byteorder::{BigEndian, ReadBytesExt};
 
-use crate::{BlockOffset, BlockType, ChecksumType, Damage};
+use crate::checksum::ChecksumType;
+use crate::error::{BlockType, Damage};
+use cells::BlockOffset;
 
 /// The header of a block.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -90,7 +92,7 @@ impl BlockHeader {
         bytes.read_exact(&mut magic).map_err(truncated)?;
         let block_type = BlockType::from_magic(magic)
             .filter(|found| *found != BlockType::Trailer)
-            .ok_or_else(|| damage(format!("no block: {}", crate::escape(&magic)).into()))?;
+            .ok_or_else(|| damage(format!("no block: {}", cells::escape(&magic)).into()))?;
         let damage = |what| Damage::in_block(block_type, at, what);
         let truncated = |_| damage("ends in its header");
         let stored = bytes.read_i32::<BigEndian>().map_err(truncated)?;

@@ -9,7 +9,7 @@ use super::index_entry::{BlockHandle, IndexEntries, IndexEntry};
 use super::slot::BlockSlot;
 use crate::encoding::DamageReason;
 use crate::row_digits::RowDigits;
-use crate::{Comparator, KeyRef};
+use cells::{Comparator, KeyRef};
 
 /// A searchable index block: root, intermediate or leaf.
 #[derive(Debug)]
@@ -123,8 +123,8 @@ fn key_of(entries: &IndexEntries, index: usize) -> KeyRef<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::BlockOffset;
     use crate::block::index_entry::write_index_entries;
+    use cells::BlockOffset;
 
     fn index(rows: &[&[u8]]) -> Result<IndexBlock, DamageReason> {
         let keys = rows.iter().map(|row| {

@@ -29,8 +29,9 @@
 use bytes::Bytes;
 
 use crate::encoding::DamageReason;
+use crate::error::BlockType;
 use crate::input::{Input, hvlong_len, write_hvlong};
-use crate::{BlockOffset, BlockType};
+use cells::BlockOffset;
 
 /// The handle of a block, with a key: a lower bound of the block's keys, or a META block's name.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -323,7 +324,7 @@ mod tests {
         let entries: Vec<_> = branch.entries().collect();
         assert!(entries.len() > 1);
         assert_eq!(entries.len(), branch.len());
-        assert!(entries.is_sorted_by_key(|entry| crate::KeyRef::parse(entry.key).unwrap()));
+        assert!(entries.is_sorted_by_key(|entry| cells::KeyRef::parse(entry.key).unwrap()));
         assert!(entries.is_sorted_by_key(|entry| entry.block.offset));
         assert_eq!(branch.entry(entries.len()), None);
         let mut written = Vec::new();

@@ -2,7 +2,8 @@
 
 use super::header::BlockHeader;
 use super::index_entry::BlockHandle;
-use crate::{BlockOffset, BlockType};
+use crate::error::BlockType;
+use cells::BlockOffset;
 
 /// Identifies a block in memory: its handle in the file, its type and its predecessor.
 #[derive(Clone, Copy, Debug)]

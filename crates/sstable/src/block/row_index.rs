@@ -14,9 +14,9 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::row_table::{RowTable, to_usize};
-use crate::Comparator;
 use crate::encoding::{CellLayout, PlainCells, RowStarts};
 use crate::row_digits::{RowDigits, common_prefix_len};
+use cells::Comparator;
 
 /// How rows are looked up in a decoded block.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -190,8 +190,9 @@ fn no_cell(at: usize, len: usize) -> ! {
 mod tests {
     use super::*;
     use crate::buffers::Body;
+    use crate::encoding::DataBlockEncoding;
     use crate::encoding::{BlockEncoder, Cells};
-    use crate::{CellRef, DataBlockEncoding, Timestamp};
+    use cells::{CellRef, Timestamp};
 
     fn cells() -> PlainCells {
         let mut encoder = BlockEncoder::new(DataBlockEncoding::None, CellLayout::default());

@@ -8,11 +8,10 @@ use super::origin::BlockIdentity;
 use super::row_index::{RowIndexKind, RowPosition};
 use super::row_table::row_hash;
 use crate::buffers::{Body, Buffers};
+use crate::encoding::DataBlockEncoding;
 use crate::encoding::{BlockEncoder, CellLayout, Cells, CursorMove, DamageReason};
-use crate::{
-    BlockOffset, BlockType, CellRef, CellType, Comparator, DataBlockEncoding, KeyRef, SequenceId,
-    Timestamp,
-};
+use crate::error::BlockType;
+use cells::{BlockOffset, CellRef, CellType, Comparator, KeyRef, SequenceId, Timestamp};
 
 const LAYOUT: CellLayout =
     CellLayout { tags: true, mvcc: true, compressed_tags: false, order: Comparator::Bytes };

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::Comparator;
+use cells::Comparator;
 
 /// Why bytes are damaged; the caller, which knows the block, makes a [`Damage`](crate::Damage).
 pub(crate) type DamageReason = Cow<'static, str>;

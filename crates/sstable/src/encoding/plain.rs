@@ -14,7 +14,7 @@
 
 use super::{CellLayout, DamageReason};
 use crate::input::{Input, hvlong_len, write_hvlong};
-use crate::{CellRef, CellType, KeyRef, SequenceId};
+use cells::{CellRef, CellType, KeyRef, SequenceId};
 
 /// Bytes of key length and value length.
 pub(super) const LENGTHS_LEN: usize = 8;

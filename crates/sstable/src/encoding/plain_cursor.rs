@@ -7,7 +7,7 @@
 use std::cmp::Ordering;
 
 use super::{CellBounds, CellLayout, CursorMove, DamageReason, PlainCells};
-use crate::CellRef;
+use cells::CellRef;
 
 /// A cursor over checked cells. It is always on a cell.
 ///

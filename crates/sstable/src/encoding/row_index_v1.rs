@@ -10,8 +10,8 @@
 use std::ops::Range;
 
 use super::{CellLayout, DamageReason, plain};
-use crate::CellRef;
 use crate::input::Input;
+use cells::CellRef;
 
 /// Collects the row offsets of the block being written.
 #[derive(Debug, Default)]

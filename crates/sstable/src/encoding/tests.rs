@@ -7,7 +7,9 @@ use std::path::Path;
 use super::delta::DeltaCells;
 use super::*;
 use crate::buffers::{Body, Buffers};
-use crate::{Cell, CellRef, CellType, Comparator, Compression, SequenceId, Timestamp, compression};
+use crate::compression;
+use crate::compression::Compression;
+use ::cells::{Cell, CellRef, CellType, Comparator, SequenceId, Timestamp};
 
 fn unhex(text: &str) -> Vec<u8> {
     let digits: Vec<u32> = text.chars().filter_map(|digit| digit.to_digit(16)).collect();

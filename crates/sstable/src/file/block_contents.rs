@@ -22,7 +22,8 @@ use crate::block::origin::BlockIdentity;
 use crate::block::row_index::RowIndexKind;
 use crate::buffers::{Body, Buffers};
 use crate::encoding::DamageReason;
-use crate::{BlockOffset, BlockType, Damage, Result};
+use crate::error::{BlockType, Damage, Result};
+use cells::BlockOffset;
 
 /// The number of entries in a block, and its first key. See [`FileBlocks::contents`].
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -144,7 +145,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{FileName, KeyRef, Reader, ReaderOptions};
+    use crate::file::options::ReaderOptions;
+    use crate::reader::Reader;
+    use cells::{FileName, KeyRef};
 
     const FILE: &[u8] = include_bytes!("../../testdata/p06-none-snappy-rowcol.hfile");
 

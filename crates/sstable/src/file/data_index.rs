@@ -19,7 +19,8 @@ use crate::block::index_block::IndexBlock;
 use crate::block::index_entry::{BlockHandle, IndexEntry};
 use crate::block::slot::BlockSlot;
 use crate::encoding::DamageReason;
-use crate::{BlockOffset, BlockType, Comparator, KeyRef, Result};
+use crate::error::{BlockType, Result};
+use cells::{BlockOffset, Comparator, KeyRef};
 
 /// The root of the index and its number of levels.
 #[derive(Debug)]

@@ -12,7 +12,8 @@ use super::read_context::ReadContext;
 use crate::block::index_block::IndexBlock;
 use crate::block::index_entry::{BlockHandle, IndexEntry};
 use crate::block::origin::BlockIdentity;
-use crate::{Damage, Error, KeyRef, Result};
+use crate::error::{Damage, Error, Result};
+use cells::KeyRef;
 
 /// A cursor over the data index, at the entry of a data block.
 #[derive(Clone, Debug)]

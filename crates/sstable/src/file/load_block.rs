@@ -22,11 +22,15 @@ use crate::block::origin::BlockIdentity;
 use crate::block::slot::BlockSlot;
 use crate::buffers::Body;
 use crate::cache::{BlockCache, CacheKey};
+use crate::checksum::ChecksumType;
+use crate::compression::Compression;
+use crate::encoding::DataBlockEncoding;
 use crate::encoding::{CellLayout, Cells, DamageReason};
-use crate::{
-    BlockKind, BlockSource, BlockType, ChecksumType, Compression, Damage, DataBlockEncoding, Error,
-    FileName, Limits, ReadAt, ReadTrace, Result,
-};
+use crate::error::{BlockType, Damage, Error, Result};
+use crate::limits::Limits;
+use crate::source::ReadAt;
+use crate::trace::{BlockKind, BlockSource, ReadTrace};
+use cells::FileName;
 
 /// Reads the blocks of one open file.
 pub(crate) struct BlockReader {

@@ -25,7 +25,9 @@ use crate::block::origin::BlockIdentity;
 use crate::block::slot::BlockSlot;
 use crate::buffers::Buffers;
 use crate::encoding::DamageReason;
-use crate::{BlockKind, BlockOffset, BlockSource, BlockType, Damage, Error, KeyRef, Result};
+use crate::error::{BlockType, Damage, Error, Result};
+use crate::trace::{BlockKind, BlockSource};
+use cells::{BlockOffset, KeyRef};
 
 /// What a data block is loaded for. It decides the form of the block, unless the block is decoded in
 /// the cache already:

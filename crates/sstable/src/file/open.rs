@@ -17,6 +17,7 @@ use super::load_block::BlockReader;
 use super::open_file::{OpenFile, Rows};
 use super::options::{FilterUse, ReaderOptions};
 use super::raw_block::RawBlock;
+use crate::block::BloomType;
 use crate::block::bloom::BloomMeta;
 use crate::block::header::BlockHeader;
 use crate::block::index_block::IndexBlock;
@@ -24,13 +25,16 @@ use crate::block::index_entry::{
     IndexEntries, IndexEntry, LengthForm, MetaIndex, MiddleEntry, write_index_entries,
 };
 use crate::cache::next_file_id;
+use crate::compression::Compression;
+use crate::encoding::DataBlockEncoding;
 use crate::encoding::{CellLayout, DamageReason};
 use crate::error::DecodeError;
+use crate::error::{BlockType, Damage, Error, Result};
+use crate::file::file_info::FileInfo;
+use crate::file::trailer::Trailer;
 use crate::input::Input;
-use crate::{
-    BlockOffset, BlockType, BloomType, Comparator, Compression, Damage, DataBlockEncoding, Error,
-    FileInfo, FileName, KeyRef, ReadAt, Result, Trailer,
-};
+use crate::source::ReadAt;
+use cells::{BlockOffset, Comparator, FileName, KeyRef};
 
 /// Bytes at the end of a file that the first read fetches.
 ///

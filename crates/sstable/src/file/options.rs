@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::cache::BlockCache;
 use crate::cache::FileInCache;
-use crate::{BlockCache, Limits};
+use crate::limits::Limits;
 
 /// Options of a reader.
 ///

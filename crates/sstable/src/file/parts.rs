@@ -17,10 +17,12 @@ use crate::block::index_block::IndexBlock;
 use crate::block::index_entry::BlockHandle;
 use crate::block::meta::MetaBlock;
 use crate::buffers::Buffers;
-use crate::{
-    BlockOffset, BlockType, ChecksumType, Compression, Damage, DataBlockEncoding, KeyRef,
-    ReadTrace, Result,
-};
+use crate::checksum::ChecksumType;
+use crate::compression::Compression;
+use crate::encoding::DataBlockEncoding;
+use crate::error::{BlockType, Damage, Result};
+use crate::trace::ReadTrace;
+use cells::{BlockOffset, KeyRef};
 
 /// The blocks of a file. Returned by [`Reader::blocks`](crate::Reader::blocks).
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
 //! The parameters that a read passes down to the block reader.
 
 use super::options::Caching;
-use crate::ReadTrace;
 use crate::buffers::Buffers;
+use crate::trace::ReadTrace;
 
 /// How one read loads blocks, and where it counts them.
 pub(crate) struct ReadContext<'a> {

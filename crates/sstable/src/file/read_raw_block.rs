@@ -14,9 +14,13 @@ use super::raw_block::{RawBlock, RawDataBlock};
 use crate::block::header::BlockHeader;
 use crate::block::index_entry::BlockHandle;
 use crate::buffers::{Body, Buffers};
+use crate::compression::Compression;
 use crate::compression::check_can_hold;
 use crate::error::DecodeError;
-use crate::{BlockOffset, Compression, Damage, Error, Limits, Result, compression, encoding};
+use crate::error::{Damage, Error, Result};
+use crate::limits::Limits;
+use crate::{compression, encoding};
+use cells::BlockOffset;
 
 impl BlockReader {
     /// Reads, verifies and decompresses the block at `handle`.

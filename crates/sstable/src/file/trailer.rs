@@ -15,10 +15,12 @@ use std::borrow::Cow;
 use prost::Message;
 
 use super::hudi;
+use crate::compression::Compression;
 use crate::encoding::DamageReason;
 use crate::error::DecodeError;
+use crate::error::{BlockType, Damage};
 use crate::input::Input;
-use crate::{BlockOffset, BlockType, Comparator, Compression, Damage};
+use cells::{BlockOffset, Comparator};
 
 /// The trailer of a file: version, offsets, counts and codecs.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -10,13 +10,18 @@ use crate::block::decoded::DecodedBlock;
 use crate::block::index_block::IndexBlock;
 use crate::block::row_table::{ROW_HASH_SEED, row_hash};
 use crate::buffers::Buffers;
+use crate::error::{Error, Result};
 use crate::file::data_index::DataEntry;
 use crate::file::filters::filter_answer::FilterAnswer;
 use crate::file::load_data_block::Purpose;
 use crate::file::open_file::OpenFile;
+use crate::file::options::Caching;
 use crate::file::read_context::ReadContext;
+use crate::probe::RowProbe;
 use crate::scan::scanner::ScanPosition;
-use crate::{BlockKind, BlockSource, Caching, Error, KeyRef, ReadTrace, Result, RowProbe, Scanner};
+use crate::scan::scanner::Scanner;
+use crate::trace::{BlockKind, BlockSource, ReadTrace};
+use cells::KeyRef;
 
 /// The search for a row in one file that neither its filter nor the family map excluded.
 #[derive(Debug)]

@@ -8,7 +8,8 @@ use cells::{RowHead, row_head};
 
 use crate::file::filters::file_filter::FileFilter;
 use crate::file::open_file::OpenFile;
-use crate::{Comparator, RowProbe, Timestamp};
+use crate::probe::RowProbe;
+use cells::{Comparator, Timestamp};
 
 /// A file of a lookup list.
 ///

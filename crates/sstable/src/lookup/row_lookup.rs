@@ -4,10 +4,14 @@ use std::sync::Arc;
 
 use super::file_seek::FileSeek;
 use super::files::{FileFate, LookupFile};
+use crate::error::Result;
 use crate::file::filters::filter_answer::FilterAnswer;
 use crate::file::open_file::OpenFile;
+use crate::probe::RowProbe;
 use crate::scan::scanner::ScanPosition;
-use crate::{CellRef, ReadTrace, Result, RowProbe, Scanner, Timestamp};
+use crate::scan::scanner::Scanner;
+use crate::trace::ReadTrace;
+use cells::{CellRef, Timestamp};
 
 /// Receives what a lookup did with each file, in the order of the list.
 pub trait LookupObserver {

@@ -20,7 +20,9 @@ use cells::rules::Rules;
 use crate::file::filters::file_filter::FileFilter;
 use crate::file::filters::filter_answer::FilterAnswer;
 use crate::file::open_file::OpenFile;
-use crate::{Comparator, ReadTrace, RowProbe, Timestamp};
+use crate::probe::RowProbe;
+use crate::trace::ReadTrace;
+use cells::{Comparator, Timestamp};
 
 /// A range of rows, in the order of a table.
 #[derive(Clone, Copy, Debug)]

@@ -2,16 +2,22 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::*;
+use crate::block::BloomType;
 use crate::block::bloom::BloomBits;
 use crate::block::cached::CachedBlock;
+use crate::cache::BlockCache;
 use crate::cache::CacheKey;
+use crate::encoding::DataBlockEncoding;
+use crate::error::BlockType;
+use crate::file::options::{FilterUse, ReaderOptions};
+use crate::probe::RowProbe;
+use crate::reader::Reader;
 use crate::reader::tests::{ROWS, SEED, cached, open, row, with_filter, write};
 use crate::scan::scanner::ScanPosition;
-use crate::{
-    BlockCache, BlockKind, BlockSource, BlockType, BloomType, CellRef, DataBlockEncoding, FileName,
-    FilterUse, ReadTrace, Reader, ReaderOptions, RowProbe, Scanner, Timestamp, Writer,
-    WriterOptions,
-};
+use crate::scan::scanner::Scanner;
+use crate::trace::{BlockKind, BlockSource, ReadTrace};
+use crate::write::{Writer, WriterOptions};
+use cells::{CellRef, FileName, Timestamp};
 
 /// Returns the numbers of present and absent rows, in no order.
 fn numbers() -> impl Iterator<Item = u32> {
@@ -43,7 +49,7 @@ fn batched(reader: &Reader, probes: &[RowProbe<'_>]) -> (Vec<(usize, Vec<u8>)>, 
 fn look_up_together(
     files: &LookupFiles,
     probes: &[RowProbe<'_>],
-    mut visit: impl FnMut(usize, crate::Result<RowInFile<'_>>),
+    mut visit: impl FnMut(usize, crate::error::Result<RowInFile<'_>>),
 ) -> ReadTrace {
     let mut trace = ReadTrace::default();
     for (batch, probes) in probes.chunks(BATCH_MAX).enumerate() {
@@ -103,7 +109,7 @@ fn a_batch_finds_and_counts_the_same_as_single_lookups() {
 
 #[test]
 fn a_batch_counts_absent_columns_like_single_lookups() {
-    let bytes = write(WriterOptions::default().bloom_type(crate::BloomType::RowCol));
+    let bytes = write(WriterOptions::default().bloom_type(crate::block::BloomType::RowCol));
     let rows: Vec<_> = numbers().map(row).collect();
     let qualifiers = [&b"a"[..], b"b", b"c"].into_iter().cycle();
     let probes = rows.iter().zip(qualifiers);

@@ -26,11 +26,13 @@ use crate::block::encoded::EncodedBlock;
 use crate::block::index_entry::BlockHandle;
 use crate::block::row_index::RowIndexKind;
 use crate::buffers::Buffers;
+use crate::error::Result;
 use crate::file::index_cursor::IndexCursor;
 use crate::file::open_file::OpenFile;
+use crate::file::options::Caching;
 use crate::file::read_context::ReadContext;
 use crate::own_process::OwnProcess;
-use crate::{BlockKind, BlockSource, Caching, ReadTrace, Result};
+use crate::trace::{BlockKind, BlockSource, ReadTrace};
 
 /// The number of blocks after its first one that a scan enters before the thread is started.
 const BLOCKS_BEFORE_START: u32 = 2;

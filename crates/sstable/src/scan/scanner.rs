@@ -11,10 +11,13 @@ use crate::block::encoded::{EncodedBlock, EncodedCursor};
 use crate::block::origin::BlockIdentity;
 use crate::buffers::Buffers;
 use crate::encoding::{CursorMove, DamageReason, PlainCursor};
+use crate::error::{Error, Result};
 use crate::file::index_cursor::IndexCursor;
 use crate::file::open_file::OpenFile;
+use crate::file::options::Caching;
 use crate::file::read_context::ReadContext;
-use crate::{Caching, CellRef, Error, KeyRef, ReadTrace, Result};
+use crate::trace::ReadTrace;
+use cells::{CellRef, KeyRef};
 
 /// A cursor over the cells of a file.
 ///

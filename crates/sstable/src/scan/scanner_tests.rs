@@ -1,6 +1,8 @@
 use super::*;
+use crate::block::BlockHeader;
+use crate::file::options::ReaderOptions;
 use crate::reader::tests::{open, row, write};
-use crate::{BlockHeader, ReaderOptions, WriterOptions};
+use crate::write::WriterOptions;
 
 /// Returns a file whose second block ends with a cell past the block's range, and the cell's row.
 fn with_a_cell_past_its_block() -> (Vec<u8>, Vec<u8>) {
@@ -53,14 +55,14 @@ fn check_place_finds_a_cell_that_belongs_to_another_block() {
 }
 
 /// Returns a file with rows of 1 to 12 cells, of which some rows go over the end of a block.
-fn with_rows_of_all_lengths(encoding: crate::DataBlockEncoding) -> Vec<u8> {
+fn with_rows_of_all_lengths(encoding: crate::encoding::DataBlockEncoding) -> Vec<u8> {
     let options = WriterOptions::default().block_size(200).data_block_encoding(encoding);
-    let mut writer = crate::Writer::new(Vec::new(), crate::FileName::new("rows"), options)
+    let mut writer = crate::write::Writer::new(Vec::new(), cells::FileName::new("rows"), options)
         .expect("valid options");
     for number in 0..40 {
         for column in 0..=number % 12 {
             let (row, qualifier) = (row(number), format!("q{column:02}"));
-            let time = crate::Timestamp::new(1);
+            let time = cells::Timestamp::new(1);
             let cell = CellRef::put(&row, b"f", qualifier.as_bytes(), time, b"value");
             writer.append(cell).expect("cells in order");
         }
@@ -71,7 +73,7 @@ fn with_rows_of_all_lengths(encoding: crate::DataBlockEncoding) -> Vec<u8> {
 /// The model is a number of a cell; `None` before the first and after the last one.
 #[test]
 fn steps_and_seeks_in_any_order_reach_the_cells_that_a_pass_shows() {
-    for encoding in crate::DataBlockEncoding::ALL {
+    for encoding in crate::encoding::DataBlockEncoding::ALL {
         let reader = open(&with_rows_of_all_lengths(encoding), crate::reader::tests::cached());
         let mut cells = Vec::new();
         let mut pass = reader.scanner(Caching::Bypass);
@@ -103,8 +105,8 @@ fn steps_and_seeks_in_any_order_reach_the_cells_that_a_pass_shows() {
                     4..12 => {
                         let bound = at.filter(|_| number % 4 > 0).unwrap_or(number);
                         let row = (number % 40 > 0).then(|| cells[bound].row());
-                        let is_before = |cell: &crate::Cell| row.is_none_or(|row| cell.row() < row);
-                        let last = cells.iter().rfind(|cell| is_before(cell)).map(crate::Cell::row);
+                        let is_before = |cell: &cells::Cell| row.is_none_or(|row| cell.row() < row);
+                        let last = cells.iter().rfind(|cell| is_before(cell)).map(cells::Cell::row);
                         at = last.and_then(|last| cells.iter().position(|cell| cell.row() == last));
                         scanner.seek_row_before(row).map(|()| {
                             let ends = at.is_some_and(|at| {

@@ -313,7 +313,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::FileSource;
+    use crate::source::FileSource;
 
     fn three_files(directory: &Path, max: usize) -> Vec<Arc<PooledFile>> {
         let limit = OpenFilesLimit::new(Some(max));

@@ -3,13 +3,16 @@
 use cells::{show_count, show_number};
 use filter::Seed;
 
+use crate::block::BloomType;
+use crate::error::BlockType;
 use crate::file::file_info::LongestCell;
+use crate::file::file_info::{FileInfo, TimeRange};
 use crate::file::filters::chunked_bloom::ChunkedBloom;
+use crate::file::filters::filter_answer::FilterAnswer;
 use crate::file::open_file::OpenFile;
-use crate::{
-    BlockType, BloomType, CellRef, CellType, FileInfo, FilterAnswer, KeyRef, ReadTrace, RowProbe,
-    SequenceId, TimeRange, Timestamp,
-};
+use crate::probe::RowProbe;
+use crate::trace::ReadTrace;
+use cells::{CellRef, CellType, KeyRef, SequenceId, Timestamp};
 
 /// The counters and extremes of the cells checked so far.
 #[derive(Default)]
@@ -181,7 +184,7 @@ impl CellChecks {
         let mut compare = |key: &[u8], stated: Option<i64>, is: i64| {
             if stated.is_some_and(|stated| stated != is) {
                 let costs_rows = !FOR_INFORMATION.contains(&key);
-                let key = crate::escape(key);
+                let key = cells::escape(key);
                 let what = format!("{key} is {} and should be {is}", stated.unwrap_or(0));
                 problems.push(WrongStatement { block: BlockType::FileInfo, what, costs_rows });
             }
@@ -225,7 +228,7 @@ impl CellChecks {
         let mut compare = |key: &[u8], expected: &[u8], show: &dyn Fn(&[u8]) -> String| {
             let stated = file.file_info.value(key).filter(|stated| *stated != expected);
             let Some(stated) = stated.map(show) else { return };
-            let (key, expected) = (crate::escape(key), show(expected));
+            let (key, expected) = (cells::escape(key), show(expected));
             let what = format!("{key} is {stated} and should be {expected}");
             problems.push(WrongStatement { block: BlockType::FileInfo, what, costs_rows: false });
         };
@@ -266,7 +269,7 @@ impl CellChecks {
 /// Formats bytes that are not what they should be, shortened.
 fn display_bytes(bytes: &[u8]) -> String {
     const LEN: usize = 40;
-    format!("{} bytes, {}", bytes.len(), crate::escape(bytes.get(..LEN).unwrap_or(bytes)))
+    format!("{} bytes, {}", bytes.len(), cells::escape(bytes.get(..LEN).unwrap_or(bytes)))
 }
 
 /// Formats a key, shortened, because keys of hostile files can be as long as a block.

@@ -9,13 +9,15 @@ use cells::{show_count, show_number};
 use super::cells::display_key;
 use super::checked_block::{Keys, ReadableBlock, keys};
 use super::verification::Verifier;
-use crate::Caching;
 use crate::block::data::DataBlock;
 use crate::block::index_block::IndexBlock;
 use crate::block::index_entry::BlockHandle;
 use crate::buffers::Buffers;
+use crate::error::{BlockType, Damage, Result};
+use crate::file::options::Caching;
 use crate::file::read_context::ReadContext;
-use crate::{BlockOffset, BlockType, Damage, KeyRef, ReadTrace, Result};
+use crate::trace::ReadTrace;
+use cells::{BlockOffset, KeyRef};
 
 /// The state of a traversal of the index.
 struct IndexTraversal {

@@ -4,9 +4,12 @@ use std::collections::HashSet;
 
 use crate::block::index_block::IndexBlock;
 use crate::block::index_entry::BlockHandle;
+use crate::error::BlockType;
 use crate::file::filters::chunked_bloom::ChunkedBloom;
 use crate::file::open_file::OpenFile;
-use crate::{BlockOffset, BlockType, Caching, ReadTrace};
+use crate::file::options::Caching;
+use crate::trace::ReadTrace;
+use cells::BlockOffset;
 
 /// An unreadable block, or, if its end is unknown, all bytes up to the next known block.
 #[derive(Clone, Copy, Debug)]

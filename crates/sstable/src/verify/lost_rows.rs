@@ -1,7 +1,7 @@
 //! The rows that damaged data blocks may have held.
 
 use super::checked_block::CheckedBlock;
-use crate::{BlockOffset, KeyRef, RowsBetween};
+use cells::{BlockOffset, KeyRef, RowsBetween};
 
 /// The rows that one damaged block, or range of the file, may have held, or that the damage may hide.
 #[derive(Clone, Debug, Eq, PartialEq)]

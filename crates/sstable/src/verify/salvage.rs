@@ -13,13 +13,14 @@
 use std::borrow::Cow;
 
 use super::stored_form::{FoundBlock, StoredForm};
+use crate::block::BlockHeader;
 use crate::encoding::DamageReason;
 use crate::error::DecodeError;
+use crate::error::{BlockType, Damage, Error, Result};
 use crate::file::load_block::BlockReader;
 use crate::file::raw_block::RawBlock;
-use crate::{
-    BlockHeader, BlockOffset, BlockType, Cell, CellRef, Damage, Error, Reader, Result, RowsBetween,
-};
+use crate::reader::Reader;
+use cells::{BlockOffset, Cell, CellRef, RowsBetween};
 
 /// The first and the maximum length in bytes of a read in the search for the next block.
 const WINDOW_LENS: (u64, u64) = (1 << 14, 1 << 20);

@@ -2,9 +2,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::{
-    CellRef, Error, FileName, Reader, ReaderOptions, Timestamp, Writer, WriterOptions, salvage,
-};
+use crate::error::Error;
+use crate::file::options::ReaderOptions;
+use crate::reader::Reader;
+use crate::verify::salvage;
+use crate::write::{Writer, WriterOptions};
+use cells::{CellRef, FileName, Timestamp};
 
 /// Returns a file of three blocks, and the offset of the second block.
 ///

@@ -9,10 +9,12 @@ use crate::block::index_entry::BlockHandle;
 use crate::block::origin::BlockIdentity;
 use crate::block::row_index::RowIndexKind;
 use crate::buffers::{Body, Buffers};
+use crate::encoding::DataBlockEncoding;
 use crate::encoding::{CellLayout, DamageReason};
+use crate::error::BlockType;
 use crate::file::load_block::BlockReader;
 use crate::file::raw_block::RawBlock;
-use crate::{BlockOffset, BlockType, DataBlockEncoding};
+use cells::BlockOffset;
 
 /// The form of the cells of a block.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

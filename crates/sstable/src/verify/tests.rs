@@ -2,10 +2,11 @@ use bytes::Bytes;
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 
 use super::*;
-use crate::{
-    BloomType, CellRef, CellType, ChecksumType, FilterOptions, HBaseVersion, SequenceId, Timestamp,
-    Trailer, Writer, WriterOptions,
-};
+use crate::block::BloomType;
+use crate::checksum::ChecksumType;
+use crate::file::trailer::Trailer;
+use crate::write::{FilterOptions, HBaseVersion, Writer, WriterOptions};
+use cells::{CellRef, CellType, SequenceId, Timestamp};
 
 const FILES: [&[u8]; 5] = [
     include_bytes!("../../testdata/s02-empty.hfile"),

@@ -11,7 +11,9 @@ use super::checked_block::CheckedBlock;
 use super::listed_blocks::{ListedBlock, ListedBlocks, UnreadableRange};
 use super::salvage::{find_next_block, holds_cells};
 use super::verification::Verifier;
-use crate::{BlockHeader, BlockOffset, Error, Result};
+use crate::block::BlockHeader;
+use crate::error::{Error, Result};
+use cells::BlockOffset;
 
 impl Verifier<'_> {
     /// Records that the block at `at` is unreadable. Returns the offset at which to resume.

@@ -17,18 +17,23 @@ use super::cells::{CellChecks, WrongStatement, display_key};
 use super::checked_block::CheckedBlock;
 use super::listed_blocks::{ListedBlocks, UnreadableRange};
 use super::lost_rows::{LostRows, lost_rows, row};
+use crate::block::BlockHeader;
 use crate::block::decoded::DecodedBlock;
 use crate::block::index_entry::BlockHandle;
 use crate::block::origin::BlockIdentity;
 use crate::block::row_index::RowIndexKind;
 use crate::buffers::{Body, Buffers};
+use crate::cache::BlockCache;
 use crate::error::DecodeError;
+use crate::error::{BlockType, Damage, Error, Result};
 use crate::file::open_file::OpenFile;
+use crate::file::options::ReaderOptions;
 use crate::file::raw_block::RawBlock;
-use crate::{
-    BlockCache, BlockHeader, BlockOffset, BlockType, Damage, Error, FileName, Limits, ReadAt,
-    Reader, ReaderOptions, Result, RowsBetween, Trailer,
-};
+use crate::file::trailer::Trailer;
+use crate::limits::Limits;
+use crate::reader::Reader;
+use crate::source::ReadAt;
+use cells::{BlockOffset, FileName, RowsBetween};
 
 /// The result of the verification of a file.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]

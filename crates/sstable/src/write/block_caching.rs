@@ -16,8 +16,9 @@ use crate::block::origin::BlockIdentity;
 use crate::block::row_index::RowIndexKind;
 use crate::buffers::{Body, Buffers};
 use crate::cache::FileInCache;
+use crate::encoding::DataBlockEncoding;
 use crate::encoding::{CellLayout, Cells, DamageReason};
-use crate::{BlockType, DataBlockEncoding};
+use crate::error::BlockType;
 
 /// The place of the written file in a cache, and how its data blocks are decoded.
 #[derive(Debug)]

@@ -7,8 +7,13 @@ use super::buffered_sink::BufferedSink;
 use crate::block::header::BlockHeader;
 use crate::block::index_entry::BlockHandle;
 use crate::block::origin::BlockIdentity;
-use crate::{BlockOffset, BlockType, ChecksumType, Compression, Error, FileName, Result};
-use crate::{WriterOptions, ZstdFraming, compression};
+use crate::checksum::ChecksumType;
+use crate::compression;
+use crate::compression::Compression;
+use crate::compression::ZstdFraming;
+use crate::error::{BlockType, Error, Result};
+use crate::write::WriterOptions;
+use cells::{BlockOffset, FileName};
 
 pub(super) const HEADER_LEN: usize = BlockHeader::LEN as usize;
 

@@ -10,8 +10,11 @@ use filter::bloom::hbase::{
 };
 
 use super::block_writer::BlockWriter;
+use crate::block::BloomType;
 use crate::block::bloom::{BloomChunk, BloomMeta};
-use crate::{BlockType, BloomType, CellRef, KeyRef, Result, WriterOptions};
+use crate::error::{BlockType, Result};
+use crate::write::WriterOptions;
+use cells::{CellRef, KeyRef};
 
 /// The keys of a filter.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

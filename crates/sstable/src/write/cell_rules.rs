@@ -3,7 +3,7 @@
 use super::option_rules::BLOCK_LEN_MAX;
 use super::writer::Writer;
 use crate::encoding::plain::{TAGS_LEN_MAX, cell_len, check_tags};
-use crate::{CellRef, KeyRef, escape};
+use cells::{CellRef, KeyRef, escape};
 
 impl<W> Writer<W> {
     /// Checks a cell against the rules of the format and against the previous cell.

@@ -13,7 +13,7 @@ use std::io::Write;
 
 use super::block_writer::BlockWriter;
 use crate::block::index_entry::{BlockHandle, IndexEntry, MiddleEntry, write_index_entries};
-use crate::{BlockType, Result};
+use crate::error::{BlockType, Result};
 
 /// The most levels that readers accept.
 const LEVELS_MAX: u32 = 16;

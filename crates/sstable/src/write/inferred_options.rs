@@ -6,13 +6,16 @@ use std::iter;
 use filter::ErrorRate;
 
 use super::option_rules::is_reserved_key;
+use crate::block::{BlockHeader, BloomType};
+use crate::compression;
 use crate::encoding::CellLayout;
 use crate::encoding::plain::cell_len;
+use crate::error::{Error, Result};
+use crate::file::filters::chunked_bloom::BloomSummary;
+use crate::file::options::Caching;
+use crate::reader::Reader;
 use crate::verify::{StoredForm, stored_form};
-use crate::{
-    BlockHeader, BloomSummary, BloomType, Caching, Error, HBaseVersion, Reader, Result,
-    WriterOptions, compression,
-};
+use crate::write::{HBaseVersion, WriterOptions};
 
 impl Reader {
     /// Returns options that write a similar file from the same cells.

@@ -3,8 +3,10 @@
 use super::bloom::BloomWriter;
 use super::options::InvalidOptions;
 use super::statistics::Statistics;
+use crate::block::BloomType;
 use crate::block::header::BlockHeader;
-use crate::{BloomType, Comparator, KeyRef, WriterOptions, escape};
+use crate::write::WriterOptions;
+use cells::{Comparator, KeyRef, escape};
 
 /// The most bytes of cells in a block.
 ///

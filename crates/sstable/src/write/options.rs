@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 use filter::bloom::hbase::HashType;
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 
+use crate::block::BloomType;
 use crate::block::meta::check_kind;
-use crate::{
-    BloomType, ChecksumType, Comparator, Compression, DataBlockEncoding, FileInfo, HBaseVersion,
-    SequenceId, Timestamp, ZstdFraming,
-};
+use crate::checksum::ChecksumType;
+use crate::compression::{Compression, ZstdFraming};
+use crate::encoding::DataBlockEncoding;
+use crate::file::file_info::FileInfo;
+use crate::write::HBaseVersion;
+use cells::{Comparator, SequenceId, Timestamp};
 
 /// Options of a writer. The defaults are those of an HBase column family.
 ///

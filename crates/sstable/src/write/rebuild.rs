@@ -25,12 +25,18 @@ use crate::block::header::BlockHeader;
 use crate::block::index_entry::{
     BlockHandle, IndexEntries, IndexEntry, LengthForm, write_index_entries,
 };
+use crate::compression;
 use crate::encoding::DamageReason;
+use crate::error::{BlockType, Damage, Error, Result};
+use crate::file::file_info::FileInfo;
+use crate::file::options::ReaderOptions;
+use crate::file::trailer::Trailer;
 use crate::input::Input;
-use crate::{
-    BlockOffset, BlockType, Comparator, Damage, Error, FileInfo, FileName, FilterOptions, Limits,
-    ReadAt, Reader, ReaderOptions, Result, Trailer, WriterOptions, compression, escape,
-};
+use crate::limits::Limits;
+use crate::reader::Reader;
+use crate::source::ReadAt;
+use crate::write::{FilterOptions, WriterOptions};
+use cells::{BlockOffset, Comparator, FileName, escape};
 
 /// A change of an entry of the file info.
 #[derive(Clone, Copy, Debug)]

@@ -12,7 +12,7 @@ use crate::block::filter_index::{
     FILTER_INDEX_NAME, FilterIndex, Partition, index_checksum, partition_name,
 };
 use crate::block::meta::ROW_FILTER_NAME;
-use crate::{FilterOptions, WriterOptions};
+use crate::write::{FilterOptions, WriterOptions};
 
 /// The finished row filter of a file.
 #[derive(Debug)]

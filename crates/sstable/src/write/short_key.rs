@@ -3,7 +3,7 @@
 //! The key must be greater than the last cell before the block and at most the block's first cell.
 //! The shortest such key keeps the index small. HBase: `HFileWriterImpl.getMidpoint`.
 
-use crate::{CellRef, KeyRef, Timestamp};
+use cells::{CellRef, KeyRef, Timestamp};
 
 /// Returns the flat index key of a block between the cells `left` and `right`.
 ///

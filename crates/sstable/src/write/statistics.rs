@@ -2,11 +2,12 @@
 
 use std::time::SystemTime;
 
-use crate::FileInfo;
+use crate::block::BloomType;
+use crate::encoding::DataBlockEncoding;
+use crate::file::file_info::FileInfo;
 use crate::file::file_info::LongestCell;
-use crate::{
-    BloomType, CellRef, CellType, DataBlockEncoding, HBaseVersion, Timestamp, WriterOptions,
-};
+use crate::write::{HBaseVersion, WriterOptions};
+use cells::{CellRef, CellType, Timestamp};
 
 /// Sums and extremes over the cells of a file.
 #[derive(Debug)]

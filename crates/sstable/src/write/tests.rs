@@ -5,7 +5,10 @@ use std::io;
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 
 use super::*;
-use crate::{BloomType, CellType, Compression, FilterOptions, SequenceId, Timestamp};
+use crate::block::BloomType;
+use crate::compression::Compression;
+use crate::write::FilterOptions;
+use cells::{CellType, SequenceId, Timestamp};
 
 const CELL: CellRef<'_> = CellRef {
     row: b"row",
@@ -71,7 +74,8 @@ fn the_times_of_a_file_begin_at_zero_if_a_marker_hides_all_older_cells() {
         let qualifier: &[u8] = if cell_type.deletes_family() { b"" } else { b"q" };
         writer.append(CellRef { cell_type, qualifier, value: b"", ..CELL }).expect("a sound cell");
         let bytes = writer.finish().expect("in memory").0;
-        let reader = crate::reader::tests::open(&bytes, crate::ReaderOptions::default());
+        let reader =
+            crate::reader::tests::open(&bytes, crate::file::options::ReaderOptions::default());
         let times = reader.file_info().time_range().expect("the writer notes the times");
         assert_eq!(
             (times.min, times.max),

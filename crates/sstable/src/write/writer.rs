@@ -24,11 +24,13 @@ use super::statistics::{Statistics, describe_bloom, describe_origin};
 use crate::block::filter_index::is_filter_name;
 use crate::block::index_entry::{BlockHandle, IndexEntry};
 use crate::cache::FileInCache;
+use crate::encoding::DataBlockEncoding;
 use crate::encoding::{BlockEncoder, CellLayout};
-use crate::{
-    BlockOffset, BlockType, CellRef, Comparator, DataBlockEncoding, Error, FileInfo, FileName,
-    KeyRef, Result, Trailer, WriterOptions,
-};
+use crate::error::{BlockType, Error, Result};
+use crate::file::file_info::FileInfo;
+use crate::file::trailer::Trailer;
+use crate::write::WriterOptions;
+use cells::{BlockOffset, CellRef, Comparator, FileName, KeyRef};
 
 /// Writes a file of sorted cells.
 ///

@@ -317,8 +317,10 @@ mod tests {
 
     use super::*;
     use crate::files::version::file_list::Files;
+    use crate::options::FamilyOptions;
+    use crate::store::Store;
     use crate::store::StoreInner;
-    use crate::{FamilyOptions, Put, Store};
+    use crate::write::mutation::Put;
 
     /// Opens a store with one file.
     fn with_a_file(directory: &Path) -> StoreInner {

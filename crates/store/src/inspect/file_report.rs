@@ -3,7 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use sstable::{BlockType, RowsBetween, error_line};
+use cells::{RowsBetween, error_line};
+use sstable::BlockType;
 
 use crate::error::Error;
 

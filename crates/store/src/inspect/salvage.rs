@@ -17,7 +17,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use sstable::engine::{show_count, show_number};
+use cells::{show_count, show_number};
 use sstable::{ReadAt, Reader, SequenceId};
 
 use super::file_report::{FileProblem, FileReport, VerifyEvent};

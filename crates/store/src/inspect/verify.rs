@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use sstable::engine::show_number;
+use cells::show_number;
 
 use super::file_report::{FileKind, FileProblem, FileReport, VerifyEvent};
 use super::files::check_file;

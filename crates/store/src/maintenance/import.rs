@@ -196,7 +196,7 @@ impl Import<'_> {
         first.seek(KeyRef::before_row(b""))?;
         let Some(cell) = first.cell() else { return Ok(None) };
         if cell.family != self.family.name.as_bytes() {
-            let found = sstable::escape(cell.family);
+            let found = cells::escape(cell.family);
             return Err(Error::invalid(format!(
                 "{}: has cells of family \"{found}\", not \"{}\"",
                 path.display(),

@@ -2,10 +2,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::Duration;
 
-use crate::{
-    CheckedFile, Clock, CompactionKind, CompactionOptions, CompactionPhase, Error, FamilyOptions,
-    Get, Put, Result, Scan, Store, StoreOptions, Timestamp,
-};
+use crate::Timestamp;
+use crate::error::{Error, Result};
+use crate::maintenance::compaction::progress::CompactionPhase;
+use crate::options::{CompactionOptions, FamilyOptions, StoreOptions};
+use crate::read::query::{Get, Scan};
+use crate::store::{CheckedFile, CompactionKind, Store};
+use crate::write::mutation::Put;
+use cells::Clock;
 
 fn put(store: &Store, row: &str) -> Result<()> {
     store.put(Put::new(row).column("f", "q", [7; 1000]))
@@ -110,7 +114,7 @@ fn closing_a_store_does_not_wait_for_a_compaction() {
     for file in 0..4 {
         for row in 0..5000 {
             let put = Put::new(format!("{file}{row}")).column("f", "q", "some bytes");
-            store.write(put, crate::Durability::SkipWal).unwrap();
+            store.write(put, crate::options::Durability::SkipWal).unwrap();
         }
         store.flush().unwrap();
     }
@@ -194,7 +198,7 @@ fn a_compaction_reports_its_progress() {
     for file in 0..3 {
         for row in 0..3000 {
             let put = Put::new(format!("{file}{row:04}")).column("f", "q", "some bytes");
-            store.write(put, crate::Durability::SkipWal).unwrap();
+            store.write(put, crate::options::Durability::SkipWal).unwrap();
         }
         store.flush().unwrap();
     }

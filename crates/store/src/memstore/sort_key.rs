@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 use std::cmp::Ordering;
 
-use sstable::engine::row_head;
+use cells::row_head;
 use sstable::{Cell, CellRef, KeyRef, SequenceId, Timestamp};
 
 /// A position in the order of cells, from which a memstore is read.

@@ -11,9 +11,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use cells::row_head;
 use cells::rules::{Rules, shows_only_put};
 use cells::view::{Columns, QueryTimes, View};
-use sstable::engine::{BATCH_MAX, MapAnswer, RowLookup, begin_together, row_head};
+use sstable::engine::{BATCH_MAX, MapAnswer, RowLookup, begin_together};
 use sstable::{Cell, CellRef, KeyRef, ReadTrace, RowProbe, Timestamp};
 
 use crate::error::Result;

@@ -7,10 +7,15 @@ use cells::rules::{Rules, Verdict};
 use cells::view::View;
 use proptest::prelude::*;
 
-use crate::{
-    Append, CellRef, CellType, Clock, Delete, Durability, Explanation, FamilyOptions, Get,
-    Increment, KeepDeletedCells, Put, Scan, Snapshot, Store, StoreOptions, Timestamp, WriteBatch,
-};
+use crate::options::{Durability, FamilyOptions, StoreOptions};
+use crate::read::explain::Explanation;
+use crate::read::query::{Get, Scan};
+use crate::read::snapshot::Snapshot;
+use crate::store::Store;
+use crate::write::mutation::{Delete, Put, WriteBatch};
+use crate::write::read_modify_write::{Append, Increment};
+use crate::{CellRef, CellType, Timestamp};
+use cells::{Clock, KeepDeletedCells};
 
 /// Versions or columns of the row.
 const MANY: i64 = 40_000;

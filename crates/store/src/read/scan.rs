@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use cells::backward::RowsBackward;
 use cells::cell_filter::CellFilter;
+use cells::prefix_end;
 use cells::rules::{Rules, Verdict};
 use cells::shown::{Choice, Selection, ShownCells};
 use sstable::engine::{FilterQuestion, RowBounds, WantedCells};
-use sstable::{Caching, Cell, CellRef, Comparator, FilterAnswer, KeyRef, ReadTrace, prefix_end};
+use sstable::{Caching, Cell, CellRef, Comparator, FilterAnswer, KeyRef, ReadTrace};
 
 use crate::error::Result;
 use crate::files::version::store_file::{FileCursor, StoreFile};

@@ -2,9 +2,13 @@ use std::path::Path;
 
 use sstable::BloomType;
 
-use crate::{
-    FamilyOptions, Get, Increment, MapMode, Put, ReadTrace, Store, StoreOptions, Timestamp,
-};
+use crate::family_map::mode::MapMode;
+use crate::options::{FamilyOptions, StoreOptions};
+use crate::read::query::Get;
+use crate::store::Store;
+use crate::write::mutation::Put;
+use crate::write::read_modify_write::Increment;
+use crate::{ReadTrace, Timestamp};
 
 fn open(directory: &Path) -> Store {
     let options = StoreOptions::default().auto_compaction(false).background(false);

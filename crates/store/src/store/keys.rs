@@ -218,7 +218,10 @@ mod tests {
     use std::ops::Bound;
 
     use super::*;
-    use crate::{Clock, CompactionKind, FamilyOptions, Pairs, StoreOptions, Timestamp};
+    use crate::Timestamp;
+    use crate::options::{FamilyOptions, StoreOptions};
+    use crate::store::{CompactionKind, Pairs};
+    use cells::Clock;
 
     fn all(keys: &Keys) -> Vec<String> {
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();

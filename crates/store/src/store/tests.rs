@@ -5,11 +5,16 @@ use std::time::Duration;
 
 use sstable::{BlockKind, BlockSource};
 
+use crate::error::Error;
 use crate::files::names::identity::new_file_name;
-use crate::{
-    Append, Cell, Clock, CompactionKind, Delete, Durability, Error, FamilyOptions, Get, Increment,
-    Put, ReadTrace, Scan, ScanCells, Store, StoreOptions, Timestamp,
-};
+use crate::options::{Durability, FamilyOptions, StoreOptions};
+use crate::read::query::{Get, Scan};
+use crate::read::scan::ScanCells;
+use crate::store::{CompactionKind, Store};
+use crate::write::mutation::{Delete, Put};
+use crate::write::read_modify_write::{Append, Increment};
+use crate::{Cell, ReadTrace, Timestamp};
+use cells::Clock;
 
 fn open(directory: &Path) -> Store {
     Store::open(directory, StoreOptions::default().clock(Clock::fixed(Timestamp::new(1000))))
@@ -471,18 +476,18 @@ fn a_put_without_columns_is_refused_with_its_whole_batch() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
     store.create_family("f", FamilyOptions::default()).unwrap();
-    let refused = |result: crate::Result<()>| {
+    let refused = |result: crate::error::Result<()>| {
         let error = result.expect_err("a put without columns").to_string();
         assert!(error.contains("row \"b\": a put has no columns"), "{error}");
     };
     refused(store.put(Put::new("b")));
-    let mut batch = crate::WriteBatch::new();
+    let mut batch = crate::write::mutation::WriteBatch::new();
     batch.put(Put::new("a").column("f", "q", "1"));
     batch.put(Put::new("b"));
     refused(store.write(batch, Durability::SyncWal));
     assert!(store.get(&Get::row("a")).unwrap().is_empty());
     // A batch of nothing is no put.
-    store.write(crate::WriteBatch::new(), Durability::SyncWal).unwrap();
+    store.write(crate::write::mutation::WriteBatch::new(), Durability::SyncWal).unwrap();
 }
 
 #[test]

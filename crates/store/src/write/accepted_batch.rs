@@ -201,7 +201,7 @@ fn expand_row_deletes<'v, F: Iterator<Item = &'v Arc<FamilyVersion>>>(
 /// A time of the clock would hide all writes with sequence ids, which are less.
 fn check_cell_of_key(family: &str, cell: &Cell) -> Result<()> {
     let what = if !cell.qualifier().is_empty() {
-        let column = sstable::escape(cell.qualifier());
+        let column = cells::escape(cell.qualifier());
         format!("its only column is \"\", not \"{column}\"")
     } else if cell.timestamp() != Timestamp::LATEST {
         "the store sets its timestamps; write without one".to_owned()
@@ -232,7 +232,7 @@ pub(crate) fn check_is_key_value(family: &Family) -> Result<()> {
 }
 
 fn escape_row(row: &[u8]) -> impl std::fmt::Display + '_ {
-    sstable::escape(&row[..row.len().min(64)])
+    cells::escape(&row[..row.len().min(64)])
 }
 
 /// Returns the error for a put without columns, which HBase refuses too.

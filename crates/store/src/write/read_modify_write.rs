@@ -261,8 +261,8 @@ impl Increment {
                 let current = current.map_or(Ok(0), |cell| {
                     let number = <[u8; 8]>::try_from(cell.value).map(i64::from_be_bytes);
                     number.map_err(|_| {
-                        let (row, len) = (sstable::escape(&self.row), cell.value.len());
-                        let name = sstable::escape(&column.1);
+                        let (row, len) = (cells::escape(&self.row), cell.value.len());
+                        let name = cells::escape(&column.1);
                         let what = format!("row \"{row}\": column \"{name}\" has {len} bytes");
                         Error::invalid(format!("{what}, but a number must have 8"))
                     })
@@ -388,7 +388,7 @@ impl CheckAndMutate {
             return Err(Error::invalid("the conditional write has no put or delete"));
         }
         if let Some(cell) = self.mutations.cells.iter().find(|cell| cell.row() != &self.row[..]) {
-            let (found, row) = (sstable::escape(cell.row()), sstable::escape(&self.row));
+            let (found, row) = (cells::escape(cell.row()), cells::escape(&self.row));
             let what =
                 format!("a conditional write to row \"{row}\" has a cell of row \"{found}\"");
             return Err(Error::invalid(what));

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use cells::{ValueType, check_family_name, escape, unescape};
 use hfile_arrow::{CellRows, RecordBatch};
-use sstable::{Cell, FileName, Timestamp, ValueType, check_family_name, escape, unescape};
+use sstable::{Cell, FileName, Timestamp};
 
 use super::rows::BatchRows;
 use super::source::BatchSource;

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use arrow_array::ArrayRef;
 use arrow_schema::DataType;
+use cells::{ValueType, parse_time};
 use hfile_arrow::{RecordBatch, TimeColumn, TimeValue, ValueArray};
-use sstable::{Cell, CellRef, Timestamp, ValueType, parse_time};
+use sstable::{Cell, CellRef, Timestamp};
 
 use crate::columns::{Mapping, TimestampSource, check_row, in_column};
 use crate::record_problem::RecordProblem;

@@ -11,8 +11,9 @@ use arrow_array::{
     RecordBatchIterator, StringArray, TimestampMillisecondArray, TimestampSecondArray,
 };
 use arrow_schema::{ArrowError, SchemaRef};
+use cells::ValueType;
 use hfile_arrow::RecordBatchReader;
-use sstable::{Cell, CellType, Comparator, FileName, Timestamp, ValueType, WriterOptions};
+use sstable::{Cell, CellType, Comparator, FileName, Timestamp, WriterOptions};
 
 use crate::{
     BadLinePolicy, Build, ColumnFamily, ColumnOptions, CsvOptions, Error, Extent, Input,
@@ -318,7 +319,7 @@ fn an_error_of_the_stream_is_an_error_of_the_input() {
     let found: Vec<_> = input.expect("known columns").collect();
     assert_eq!(found.len(), 2);
     let error = found[1].as_ref().expect_err("the query failed");
-    let error = sstable::error_line(error);
+    let error = cells::error_line(error);
     assert!(
         error.contains("data: cannot read record batches: ") && error.contains("the query failed"),
         "{error}"

@@ -11,7 +11,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
-use sstable::{KeyRef, Timestamp, ValueType, check_family_name, escape, parse_time, unescape};
+use cells::{ValueType, check_family_name, escape, parse_time, unescape};
+use sstable::{KeyRef, Timestamp};
 
 use super::options::ColumnOptions;
 use crate::option_problem::{InputOption, OptionProblem};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use sstable::{ValueType, unescape};
+use cells::{ValueType, unescape};
 
 use crate::option_problem::InputOption;
 

@@ -15,10 +15,9 @@
 
 use std::borrow::Cow;
 
+use cells::{check_family_name, quoted, unescape};
 use memchr::memchr;
-use sstable::{
-    Cell, CellRef, CellType, SequenceId, Timestamp, check_family_name, quoted, unescape,
-};
+use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp};
 
 use super::layout::check_width;
 use super::records::Record;

@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use sstable::{Cell, CellRef, Timestamp, ValueType, parse_time, unescape};
+use cells::{ValueType, parse_time, unescape};
+use sstable::{Cell, CellRef, Timestamp};
 
 use super::options::CsvOptions;
 use super::records::Record;

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use cells::escape;
 use hbase_files::{LocalTree, Location, MissingCells, StoreFileCells, StoreFileReader, TableScan};
 use serde_json::json;
 use sstable::{
     CellRef, Comparator, FileName, Half, KeyRef, ReadTrace, Reader, ReaderOptions, WriterOptions,
-    escape,
 };
 
 use super::form::{ExportForm, ExportFormat};

@@ -1,8 +1,8 @@
 //! The form of an export: its format, and for Parquet and Arrow its columns.
 
+use cells::ValueType;
 use hbase_files::TableScan;
 use serde_json::{Value, json};
-use sstable::ValueType;
 
 use crate::columns::TypedColumn;
 use crate::error::Result;
@@ -135,7 +135,7 @@ impl FormOptions {
         let mut columns = Vec::<TypedColumn>::new();
         for family in &scan.families {
             if family.qualifiers.is_empty() {
-                let name = sstable::escape(&family.family).to_string();
+                let name = cells::escape(&family.family).to_string();
                 return Err(OptionProblem::PivotOfFamily(name).into());
             }
             columns.extend(family.qualifiers.iter().map(|qualifier| TypedColumn {
@@ -199,7 +199,7 @@ impl ExportForm {
     /// The time by which cells expire is left out, and how the files are read. [`OPTIONS`] has
     /// each key.
     pub(super) fn options(&self, scan: &TableScan) -> Value {
-        let text = |bytes: &[u8]| sstable::escape(bytes).to_string();
+        let text = |bytes: &[u8]| cells::escape(bytes).to_string();
         let row = |row: &Option<Vec<u8>>| row.as_deref().map(text);
         let columns = scan.families.iter().flat_map(|family| {
             let name = text(&family.family);

@@ -210,8 +210,8 @@ impl<'j> PartFiles<'j> {
         self.complete.sort_by(|one, other| one.file.cmp(&other.file));
         Ok(ExportedRegion {
             region: self.part.name.clone(),
-            start_row: sstable::escape(&self.part.start_row).to_string(),
-            end_row: sstable::escape(&self.part.end_row).to_string(),
+            start_row: cells::escape(&self.part.start_row).to_string(),
+            end_row: cells::escape(&self.part.end_row).to_string(),
             rows: self.rows,
             cells: self.cells,
             files: self.complete,
@@ -244,9 +244,9 @@ impl OpenFile {
         let found = fs::metadata(&path).doing("read", &path)?;
         Ok(ExportedFile {
             file: name,
-            family: family.map(|family| sstable::escape(family).to_string()),
-            first_row: sstable::escape(&first_row).to_string(),
-            last_row: sstable::escape(&last_row).to_string(),
+            family: family.map(|family| cells::escape(family).to_string()),
+            first_row: cells::escape(&first_row).to_string(),
+            last_row: cells::escape(&last_row).to_string(),
             rows,
             cells,
             bytes: found.len(),

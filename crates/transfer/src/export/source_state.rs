@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 use std::{fs, io};
 
+use cells::{show_count, show_number};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use sstable::engine::{show_count, show_number};
 
 use super::hash::text_hash;
 

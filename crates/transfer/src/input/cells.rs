@@ -6,7 +6,8 @@ use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use sstable::{Cell, Error, FileName, Timestamp, check_family_name, ndjson};
+use cells::{check_family_name, ndjson};
+use sstable::{Cell, Error, FileName, Timestamp};
 
 use super::file::{display_name, open_counted};
 use super::limited_lines::LimitedLines;
@@ -119,7 +120,7 @@ impl InputOptions {
         let len_max = LINE_SIZE_FACTOR * self.csv.field_size_max()? as u64;
         let input = LimitedLines::new(input, len_max, RecordProblem::LineTooLong);
         let mut cells = ndjson::Reader::new(input, self.name());
-        cells.skip_to_line(from_line).map_err(Error::from)?;
+        cells.skip_to_line(from_line)?;
         Ok(Source::Cells(cells))
     }
 
@@ -367,9 +368,9 @@ impl Iterator for Input {
         let cell = match &mut self.source {
             Source::Records(records) => records.next(),
             Source::Cells(cells) => {
-                let cell = cells.next().map(|cell| {
-                    Ok(check_cell(cell.map_err(Error::from)?, &self.name, cells.line_number())?)
-                });
+                let cell = cells
+                    .next()
+                    .map(|cell| Ok(check_cell(cell?, &self.name, cells.line_number())?));
                 self.record_count += u64::from(matches!(cell, Some(Ok(_))));
                 cell
             }

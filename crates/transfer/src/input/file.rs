@@ -4,10 +4,10 @@ use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
+use cells::show_count;
 use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::FrameDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
-use sstable::engine::show_count;
 
 use super::limited_lines::LimitedLines;
 use crate::error::{Error, Result};

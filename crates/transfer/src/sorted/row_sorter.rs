@@ -3,7 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 
-use sstable::{Cell, Comparator, Error, escape};
+use cells::escape;
+use sstable::{Cell, Comparator, Error};
 
 use super::buffer::{Buffer, CHUNK_CELLS};
 use super::order::{check_cancelled, compare};
@@ -102,7 +103,8 @@ fn out_of_order(input: &Input, last: &Cell, cell: &Cell) -> TransferError {
 mod tests {
     use std::cmp::Reverse;
 
-    use sstable::{CellRef, Timestamp, ndjson};
+    use cells::ndjson;
+    use sstable::{CellRef, Timestamp};
 
     use crate::columns::ColumnOptions;
     use crate::csv::CsvOptions;

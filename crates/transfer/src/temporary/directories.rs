@@ -6,7 +6,8 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use sstable::{Reader, ReaderOptions, check_family_name};
+use cells::check_family_name;
+use sstable::{Reader, ReaderOptions};
 use tempfile::TempDir;
 
 use super::output::{TemporaryPath, directory_of, temporary_builder, temporary_paths};

@@ -10,13 +10,12 @@ use std::hash::{DefaultHasher, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use cells::{error_line, escape};
 use filter::Seed;
 use hbase_files::StoreFileReader;
 use hfile_cli::workload::Random;
 use hfile_cli::workload::{KeyList, Measured, Mix, PlannedGet, clock_nanos, measure, mutate};
-use sstable::{
-    BlockCache, BloomType, Cell, CellRef, FilterUse, ReadTrace, RowProbe, error_line, escape,
-};
+use sstable::{BlockCache, BloomType, Cell, CellRef, FilterUse, ReadTrace, RowProbe};
 
 use super::figures::{FilterFigures, figures};
 use super::file_cells::for_each_cell;

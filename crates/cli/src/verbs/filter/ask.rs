@@ -73,7 +73,7 @@ impl AskReport {
         let mut absent = Vec::new();
         for key in keys {
             if !may_contain(key)? {
-                absent.push(sstable::escape(key).to_string());
+                absent.push(cells::escape(key).to_string());
             }
         }
         Ok(Self {

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use sstable::parse_hex;
+use cells::parse_hex;
 
 use crate::arguments::key_text::KeyText;
 use crate::failure::refuse;

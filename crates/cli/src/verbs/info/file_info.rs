@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
+use cells::escape;
+use cells::time_text;
 use serde::Serialize;
 use serde_json::{Value, json};
-use sstable::engine::time_text;
-use sstable::{FileInfo, FileInfoValue, TimeRange, escape};
+use sstable::{FileInfo, FileInfoValue, TimeRange};
 
 use crate::text::times::millis_and_date;
 

@@ -1,8 +1,9 @@
 //! The report about the metadata of a file. Its fields are those of the JSON output.
 
+use cells::escape;
+use cells::time_text;
 use serde::Serialize;
-use sstable::engine::time_text;
-use sstable::{Error, KeyRef, ReadTrace, Reader, Result, SequenceId, TimeRange, Timestamp, escape};
+use sstable::{Error, KeyRef, ReadTrace, Reader, Result, SequenceId, TimeRange, Timestamp};
 
 use super::blooms::{BloomReport, FilterReport};
 use super::file_info::{EntryReport, entries};

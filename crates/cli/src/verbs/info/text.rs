@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
+use cells::time_text;
 use serde::Serialize;
-use sstable::engine::time_text;
 
 use super::blooms::{BloomReport, FilterReport};
 use super::file_info;

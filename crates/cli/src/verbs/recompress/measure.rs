@@ -116,7 +116,7 @@ impl Sample {
             let found = black_box(written.get_row(&probe, &mut ReadTrace::default())?);
             times.push(started.elapsed());
             if found.is_none() {
-                let row = sstable::escape(row);
+                let row = cells::escape(row);
                 return Err(Failure::ReadMismatch(format!(
                     "{}: row {row} not found",
                     written.name()

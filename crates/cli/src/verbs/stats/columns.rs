@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use cells::escape;
 use serde::Serialize;
-use sstable::{CellRef, escape};
+use sstable::CellRef;
 
 /// The maximum number of columns that are counted separately.
 pub(super) const COLUMNS_MAX: usize = 10_000;

@@ -1,7 +1,8 @@
 //! The largest row and the largest cell. Of equally large ones, the first.
 
+use cells::escape;
 use serde::Serialize;
-use sstable::{CellRef, escape};
+use sstable::CellRef;
 
 /// A row of the report.
 #[derive(Clone, Debug, Serialize)]

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use cells::time_text;
 use serde::Serialize;
 use sstable::CellType;
-use sstable::engine::time_text;
 
 use super::columns::{ColumnReport, Tally};
 use super::file::FileStats;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use sstable::engine::time_text;
+use cells::time_text;
 
 use super::columns::{COLUMNS_MAX, ColumnReport};
 use super::histogram::Histogram;

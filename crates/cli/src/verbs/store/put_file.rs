@@ -5,7 +5,8 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context;
-use sstable::{Cell, Timestamp, escape};
+use cells::escape;
+use sstable::{Cell, Timestamp};
 use store::{Clock, Durability, Store, WriteBatch};
 use transfer::{ColumnFamily, Input, InputOptions};
 

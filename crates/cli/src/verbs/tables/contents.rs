@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use cells::escape;
 use hbase_files::{
     Family, FamilySchema, LeftOut, LeftOutReason, Region, RegionsBy, StoreFile, StoreFileName,
     Table,
 };
 use serde::Serialize;
-use sstable::{Half, escape};
+use sstable::Half;
 
 /// How many store files there are, by kind, and the length of their HFiles.
 #[derive(Clone, Copy, Debug, Default, Serialize)]

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
+use cells::error_line;
 use hbase_files::Region;
 use serde::Serialize;
-use sstable::error_line;
 use store::Clock;
 
 use super::contents::{FamilyLine, FileCounts, LeftOutLine, RegionLine, regions_by_text};

@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use anyhow::Context;
+use cells::escape;
 use hbase_files::{FormerTable, Region, Table, TableScan};
 use serde::Serialize;
-use sstable::escape;
 
 use super::contents::{FileCounts, regions_by_text};
 use super::place::NamedTable;

@@ -4,10 +4,10 @@ use std::fs;
 use std::io::Write;
 
 use anyhow::Context;
+use cells::time_text;
 use hbase_files::{RootDirectory, SnapshotDescription, Table};
 use serde::Serialize;
 use sstable::Timestamp;
-use sstable::engine::time_text;
 use store::Clock;
 
 use super::line::TableLine;

@@ -4,13 +4,13 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use cells::time_text;
 use hbase_files::{
     FormerTable, LocalTree, Region, RootDirectory, Snapshot, SnapshotDescription, Table, TableName,
     TableScan,
 };
 use serde::Serialize;
 use sstable::Timestamp;
-use sstable::engine::time_text;
 use store::Clock;
 
 use super::log_options::LogOptions;

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
+use cells::{error_line, escape};
 use hbase_files::verify::{FileCheck, TableDamage};
 use hbase_files::{Error, Region};
 use serde::Serialize;
-use sstable::{error_line, escape};
 
 use super::contents::FileCounts;
 use super::place::{Name, NamedPlaces, NamedTable};

@@ -4,11 +4,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use cells::time_text;
+use cells::{escape, ndjson};
 use hbase_files::wal::{self, End, LogEntry, is_marker};
 use hbase_files::{RegionName, TableName};
 use serde::Serialize;
-use sstable::engine::time_text;
-use sstable::{escape, ndjson};
 use transfer::{CellsOutput, OutputFormat};
 
 use super::files::{for_each_log, open};

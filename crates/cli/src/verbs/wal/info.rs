@@ -4,10 +4,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use cells::escape;
+use cells::time_text;
 use hbase_files::wal::{End, ValueCompression};
 use serde::Serialize;
-use sstable::engine::time_text;
-use sstable::escape;
 
 use super::files::for_each_log;
 use super::survey::{Counts, Damage, Survey, Torn, compression_text};

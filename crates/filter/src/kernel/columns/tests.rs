@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::compare::{ColumnWindow, Columns, Window};
 use super::lookup::{ColumnLookup, FastPath};
-use crate::KeyHash;
+use crate::hash::KeyHash;
 use crate::kernel::column_vectors::{BlockEquation, COLUMN_LEN, ColumnMask};
 use crate::kernel::instruction_set::InstructionSet;
 

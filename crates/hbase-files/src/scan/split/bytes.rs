@@ -17,7 +17,8 @@ use sstable::Comparator;
 use super::scan_message::ScanMessage;
 use super::scan_split::{ScanSplit, SplitSource};
 use super::table_message::{TableMessage, text};
-use crate::{Error, FileTree, Result};
+use crate::error::{Error, Result};
+use crate::tree::FileTree;
 
 const MAGIC: &[u8] = b"HFSP";
 const VERSION: u8 = 1;

@@ -7,15 +7,16 @@ use cells::Clock;
 use sstable::{Comparator, FileName};
 
 use super::scan_split::{ScanSplit, SplitSource, open_file};
+use crate::error::{Error, Result};
 use crate::history::FileLoss;
+use crate::names::StoreFileName;
+use crate::scan::TableScan;
 use crate::scan::damage::MissingCells;
 use crate::scan::plan::ScanPlan;
 use crate::scan::row_range::RowRange;
 use crate::table::store_file::StorePlace;
-use crate::{
-    Error, Family, FileTree, Region, Result, StoreFile, StoreFileName, StoreFileReader, Table,
-    TableScan, split_rows,
-};
+use crate::table::{Family, Region, StoreFile, StoreFileReader, Table, split_rows};
+use crate::tree::FileTree;
 
 /// Maximum number of splits of one region or file.
 const PARTS_MAX: u64 = 10_000;

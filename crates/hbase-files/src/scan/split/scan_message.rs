@@ -3,7 +3,7 @@
 use prost::Message;
 use sstable::Timestamp;
 
-use crate::{FamilyColumns, MobValues, TableScan};
+use crate::scan::{FamilyColumns, MobValues, TableScan};
 
 /// The settings of a scan, without the options of readers and the cells of logs.
 #[derive(Clone, PartialEq, Message)]

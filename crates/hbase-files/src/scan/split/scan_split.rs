@@ -5,9 +5,12 @@ use std::sync::Arc;
 
 use sstable::{CellRef, Comparator, FileName, ReadTrace};
 
+use crate::error::Result;
+use crate::scan::TableScan;
 use crate::scan::store_file_cells::StoreFileCells;
 use crate::scan::table::TableCells;
-use crate::{FileTree, Region, Result, StoreFileReader, Table, TableScan, identify};
+use crate::table::{Region, StoreFileReader, Table, identify};
+use crate::tree::FileTree;
 
 /// A part of a scan: the rows of a region, or of an HFile, with all settings of the scan.
 ///

@@ -8,19 +8,20 @@ use std::sync::Arc;
 use prost::Message;
 use sstable::{FileName, Reference, SequenceId};
 
+use crate::error::Error;
 use crate::message::types::{
     BytesPair, FamilySchemaMessage, NameStringPair, RegionInfoMessage, TableNameMessage,
     TableSchemaMessage,
 };
+use crate::names::TableName;
 use crate::table::logged_compactions::LoggedCompactions;
 use crate::table::schema::is_family_name;
 use crate::table::store_file::StorePlace;
+use crate::table::{Family, Region, RegionInfo, RegionsBy, StoreFile, TableSchema};
 use crate::table::{FamilySchema, Table};
+use crate::tree::FileTree;
 use crate::tree::root_tree::RootTree;
-use crate::{
-    Error, Family, FileTree, Region, RegionInfo, RegionsBy, StoreFile, TableName, TableSchema,
-    Warning,
-};
+use crate::warning::Warning;
 
 /// The table of a split.
 #[derive(Clone, PartialEq, Message)]
@@ -220,7 +221,7 @@ impl FamilyMessage {
 
     fn into_family(self, root: &Path) -> Result<Family, String> {
         if !is_family_name(&self.name) {
-            return Err(format!("it has a family of the name {}", sstable::escape(&self.name)));
+            return Err(format!("it has a family of the name {}", cells::escape(&self.name)));
         }
         let family = String::from_utf8(self.name.clone()).map_err(|error| error.to_string())?;
         let files = |messages: Vec<FilesMessage>| {

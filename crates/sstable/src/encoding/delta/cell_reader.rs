@@ -14,7 +14,7 @@ use super::fault::DeltaFault;
 use crate::encoding::plain::{self, LENGTHS_LEN, TAGS_LEN_MAX, TIME_LEN};
 use crate::encoding::{CursorMove, DamageReason};
 use crate::input::{Input, hvlong_len};
-use crate::{CellType, KeyRef, SequenceId};
+use cells::{CellType, KeyRef, SequenceId};
 
 /// A reader of one cell from the body of a block; it overwrites the previous cell in `current`.
 pub(super) struct CellReader<'c, 'b> {

@@ -7,10 +7,10 @@ use super::cells::{DELTA_HEADER_LEN, DeltaCells, DeltaEncoding};
 use super::current_cell::CurrentCell;
 use super::fault::DeltaFault;
 use super::{diff, fast_diff, prefix};
-use crate::CellRef;
 use crate::buffers::Buffers;
 use crate::encoding::{CellLayout, CursorMove, DamageReason, PlainCells, RowStarts, plain};
 use crate::input::Input;
+use cells::CellRef;
 
 /// A cursor over delta-encoded cells; the cell at the cursor is checked.
 ///

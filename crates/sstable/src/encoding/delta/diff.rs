@@ -20,9 +20,9 @@ use super::cells::DeltaCells;
 use super::current_cell::CurrentCell;
 use super::encoder_key::{EncoderKey, write_len};
 use super::fault::DeltaFault;
-use crate::CellRef;
 use crate::encoding::{CursorMove, DamageReason};
 use crate::input::Input;
+use cells::CellRef;
 
 const SAME_KEY_LEN: u8 = 0x01;
 const SAME_VALUE_LEN: u8 = 0x02;

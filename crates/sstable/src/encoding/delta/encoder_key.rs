@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::input::write_vint;
-use crate::{CellRef, KeyRef};
+use cells::{CellRef, KeyRef};
 
 /// The flat key of a cell, with the lengths of its fields.
 #[derive(Debug, Default)]

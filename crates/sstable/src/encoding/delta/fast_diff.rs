@@ -23,9 +23,9 @@ use super::cells::DeltaCells;
 use super::current_cell::CurrentCell;
 use super::encoder_key::{EncoderKey, write_len};
 use super::fault::DeltaFault;
-use crate::CellRef;
 use crate::encoding::CursorMove;
 use crate::input::Input;
+use cells::CellRef;
 
 /// The mask of the number of leading timestamp bytes that equal those of the previous timestamp.
 const SHARED_TIMESTAMP_LEN: u8 = 0x07;

@@ -7,8 +7,8 @@ use std::cmp::Ordering;
 
 use super::current_cell::CurrentCell;
 use super::fault::DeltaFault;
-use crate::Comparator;
 use crate::encoding::CursorMove;
+use cells::Comparator;
 
 impl CurrentCell {
     /// Sets `row_end` for the next key: the first `common` bytes of the current key, then `rest`.
@@ -53,7 +53,7 @@ impl CurrentCell {
             (0 | 1, _) => return Err(DeltaFault::KeyExceedsBlock),
             _ => (self.row_end - 2, rest),
         };
-        if row_len > crate::KeyRef::ROW_LEN_MAX {
+        if row_len > cells::KeyRef::ROW_LEN_MAX {
             return Err(DeltaFault::NegativeRowLen);
         }
         // The shared bytes of the row itself: `common` without the two bytes of the row length.

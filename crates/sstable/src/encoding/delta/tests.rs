@@ -11,7 +11,7 @@ use crate::encoding::{
     BlockEncoder, CellLayout, Cells, CursorMove, DataBlockEncoding, tag_dictionary,
 };
 use crate::input::Input;
-use crate::{Cell, CellRef, CellType, Comparator, KeyRef, SequenceId, Timestamp};
+use cells::{Cell, CellRef, CellType, Comparator, KeyRef, SequenceId, Timestamp};
 
 const ENCODINGS: [DataBlockEncoding; 3] =
     [DataBlockEncoding::Prefix, DataBlockEncoding::Diff, DataBlockEncoding::FastDiff];

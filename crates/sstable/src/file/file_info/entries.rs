@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use prost::Message;
 
+use crate::block::BloomType;
 use crate::encoding::DamageReason;
+use crate::encoding::DataBlockEncoding;
 use crate::input::Input;
-use crate::{BloomType, DataBlockEncoding, SequenceId, Timestamp};
+use cells::{SequenceId, Timestamp};
 
 /// The file info of an HFile: a map of keys to values that describe the whole file.
 ///
@@ -245,7 +247,7 @@ impl FileInfo {
     /// Checks that the required entries exist and that entries of a fixed length have that length.
     pub(crate) fn check(&self, has_cells: bool) -> Result<(), DamageReason> {
         let damaged =
-            |key: &[u8], what| Err(DamageReason::from(format!("{} {what}", crate::escape(key))));
+            |key: &[u8], what| Err(DamageReason::from(format!("{} {what}", cells::escape(key))));
         for (keys, len) in [(Self::INTS, 4), (Self::LONGS, 8), (Self::FLAGS, 1)] {
             for key in keys {
                 if self.value(key).is_some_and(|value| value.len() != len) {

@@ -5,7 +5,7 @@
 //! | `hfile.LEN_OF_BIGGEST_CELL` | i64 BE; the length of a cell in a message of HBase   |
 //! | `hfile.KEY_OF_BIGGEST_CELL` | the flat key of the first cell of that length        |
 
-use crate::CellRef;
+use cells::CellRef;
 
 /// The first of the longest cells so far.
 #[derive(Debug, Default)]

@@ -15,7 +15,7 @@
 use prost::Message;
 
 use super::entries::{FileInfo, TimeRange};
-use crate::{KeyRef, Timestamp};
+use cells::{KeyRef, Timestamp};
 
 /// The value of an entry of the file info.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn values_are_decoded_by_their_keys() {
         let decode = |key: &[u8], value: &[u8], expected| {
-            assert_eq!(with(key, value).decoded(key), Some(expected), "{}", crate::escape(key));
+            assert_eq!(with(key, value).decoded(key), Some(expected), "{}", cells::escape(key));
         };
         decode(FileInfo::MAX_TAGS_LEN, &[0, 0, 0, 7], FileInfoValue::Int(7));
         decode(FileInfo::MAX_SEQ_ID, &[0, 0, 0, 0, 0, 0, 1, 0], FileInfoValue::Long(256));

@@ -11,11 +11,16 @@ use filter::theory::hbase_bloom_error_rate;
 
 use super::filter_answer::FilterAnswer;
 use super::lazy_block::{LazyFilterBlock, offset_before};
+use crate::block::BloomType;
 use crate::block::bloom::{BloomBits, BloomChunk, BloomMeta};
 use crate::block::index_entry::BlockHandle;
+use crate::error::{BlockType, Damage};
+use crate::file::file_info::FileInfo;
 use crate::file::load_block::BlockReader;
+use crate::probe::RowProbe;
 use crate::row_digits::RowDigits;
-use crate::{BlockOffset, BlockType, BloomType, Damage, FileInfo, KeyRef, ReadTrace, RowProbe};
+use crate::trace::ReadTrace;
+use cells::{BlockOffset, KeyRef};
 
 /// A Bloom filter in chunks, which are loaded at their first use.
 #[derive(Debug)]

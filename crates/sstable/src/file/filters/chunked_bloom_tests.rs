@@ -10,10 +10,14 @@ use filter::bloom::hbase_ribbon::RibbonChunk;
 use super::*;
 use crate::block::bloom::ribbon;
 use crate::block::header::BlockHeader;
+use crate::checksum::ChecksumType;
+use crate::error::BlockType;
+use crate::file::trailer::Trailer;
+use crate::limits::Limits;
 use crate::reader::tests::{ROWS, SEED, cached, look_up_all, open, row, write};
-use crate::{
-    BlockOffset, BlockType, ChecksumType, FileName, Limits, Trailer, WriterOptions, verify,
-};
+use crate::verify;
+use crate::write::WriterOptions;
+use cells::{BlockOffset, FileName};
 
 /// Writes a file with `options`, and replaces its Bloom filter by a ribbon filter of this type.
 fn with_ribbon(options: WriterOptions, type_name: &str) -> Vec<u8> {
@@ -125,7 +129,8 @@ fn a_ribbon_filter_over_columns_is_asked_for_a_column_and_for_deletes() {
             let row = row(number * 2);
             for (qualifier, is_there) in [(b"a", true), (b"b", true), (b"c", false)] {
                 let probe = RowProbe::new(&row, SEED).with_column(qualifier);
-                let may = reader.ask_filter(&probe, &mut trace) != crate::FilterAnswer::No;
+                let may = reader.ask_filter(&probe, &mut trace)
+                    != crate::file::filters::filter_answer::FilterAnswer::No;
                 assert!(may || !is_there, "{row:?} {qualifier:?}");
                 passed += u32::from(may && !is_there);
             }

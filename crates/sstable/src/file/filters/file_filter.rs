@@ -19,10 +19,12 @@ use filter::{Membership, Seed};
 use super::chunked_bloom::ChunkedBloom;
 use super::filter_answer::FilterAnswer;
 use super::row_filter::RowFilter;
+use crate::block::BloomType;
 use crate::block::meta::FilterBlock;
 use crate::file::load_block::BlockReader;
 use crate::file::options::FilterUse;
-use crate::{BlockKind, BlockSource, BloomType, ReadTrace, RowProbe};
+use crate::probe::RowProbe;
+use crate::trace::{BlockKind, BlockSource, ReadTrace};
 
 /// The filters of a file.
 #[derive(Debug, Default)]
@@ -31,7 +33,7 @@ pub(crate) struct Filters {
     pub(crate) bloom: Option<ChunkedBloom>,
     pub(crate) delete_family_bloom: Option<ChunkedBloom>,
     /// Damage that makes HBase's Bloom filters unusable.
-    pub(crate) problem: Option<crate::Damage>,
+    pub(crate) problem: Option<crate::error::Damage>,
     /// The filter that reads ask first.
     asked: Asked,
 }

@@ -1,6 +1,6 @@
 //! What a filter of a file says about a read.
 
-use crate::ReadTrace;
+use crate::trace::ReadTrace;
 
 /// The answer of a file's filter about a row.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -12,9 +12,11 @@ use crate::block::cached::TypedBlock;
 use crate::block::header::BlockHeader;
 use crate::block::index_entry::BlockHandle;
 use crate::cache::Reservation;
+use crate::error::{BlockType, Damage, Error, Result};
 use crate::file::load_block::BlockReader;
 use crate::file::options::Caching;
-use crate::{BlockOffset, BlockSource, BlockType, Damage, Error, ReadTrace, Result};
+use crate::trace::{BlockSource, ReadTrace};
+use cells::BlockOffset;
 
 /// A block of a filter, loaded at its first use.
 #[derive(Debug)]

@@ -27,10 +27,13 @@ use crate::block::index_entry::BlockHandle;
 use crate::block::index_entry::MetaIndex;
 use crate::block::meta::{FilterBlock, MetaBlock, ROW_FILTER_NAME};
 use crate::cache::Reservation;
+use crate::error::{BlockType, Damage, Error, Result};
 use crate::file::file_info::FilterId;
 use crate::file::load_block::BlockReader;
 use crate::file::options::Caching;
-use crate::{BlockOffset, BlockType, Damage, Error, ReadTrace, Result, RowProbe};
+use crate::probe::RowProbe;
+use crate::trace::ReadTrace;
+use cells::BlockOffset;
 
 /// A summary of this project's filter over the rows of a file.
 #[derive(Clone, Debug, PartialEq)]

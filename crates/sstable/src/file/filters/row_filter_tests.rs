@@ -6,11 +6,18 @@ use filter::KeyHash;
 
 use super::*;
 use crate::block::filter_index::Partition;
+use crate::block::{BlockHeader, BloomType};
+use crate::file::file_info::FileInfo;
+use crate::file::filters::filter_answer::FilterAnswer;
+use crate::file::options::ReaderOptions;
+use crate::limits::Limits;
+use crate::reader::Reader;
 use crate::reader::tests::{ROWS, SEED, cached, look_up_all, open, row, with_filter, write};
-use crate::{
-    BlockHeader, BlockKind, BlockOffset, BlockSource, BloomType, CellRef, FileInfo, FileName,
-    FilterAnswer, Limits, ReadAt, Reader, ReaderOptions, Timestamp, Writer, WriterOptions, verify,
-};
+use crate::source::ReadAt;
+use crate::trace::{BlockKind, BlockSource};
+use crate::verify;
+use crate::write::{Writer, WriterOptions};
+use cells::{BlockOffset, CellRef, FileName, Timestamp};
 
 /// Options for a file with about ten partitions.
 fn in_partitions() -> WriterOptions {
@@ -110,7 +117,7 @@ fn pinned_filters_are_read_when_the_file_is_opened_and_never_again() {
         let counted = Arc::new(source);
         let source: Arc<dyn ReadAt> = counted.clone();
         // A cache without room for reservations.
-        let cache = Arc::new(crate::BlockCache::new(1000));
+        let cache = Arc::new(crate::cache::BlockCache::new(1000));
         let options = ReaderOptions::default().cache(Arc::clone(&cache)).pin_filters(true);
         let reader = Reader::open(source, FileName::new("rows"), options).unwrap();
         let reads = counted.1.load(Ordering::Relaxed);

@@ -348,8 +348,9 @@ mod tests {
 
     use super::super::file::{FileId, FlatKey};
     use super::*;
+    use crate::family_map::mode::MapMode;
     use crate::files::names::identity::is_store_file_name;
-    use crate::{KeepDeletedCells, MapMode};
+    use cells::KeepDeletedCells;
 
     fn key(row: &[u8]) -> FlatKey {
         let mut key = Vec::new();

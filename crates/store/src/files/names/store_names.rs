@@ -17,8 +17,7 @@ pub(crate) const UNFINISHED_NAME: &str = "UNFINISHED";
 ///
 /// [`Error::Invalid`] if HBase refuses the name, or the store has a file of that name.
 pub(crate) fn check_family_name(name: &str) -> Result<()> {
-    sstable::check_family_name(name.as_bytes())
-        .map_err(|error| Error::invalid(error.to_string()))?;
+    cells::check_family_name(name.as_bytes()).map_err(|error| Error::invalid(error.to_string()))?;
     let taken = [WAL_DIRECTORY, LOCK_NAME, UNFINISHED_NAME, MANIFEST_NAME, MANIFEST_TEMPORARY_NAME];
     if taken.contains(&name) {
         return Err(Error::invalid(format!(

@@ -226,9 +226,12 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     use super::*;
+    use crate::Timestamp;
     use crate::family_map::form::MapForm;
+    use crate::options::{FamilyOptions, StoreOptions};
+    use crate::store::Store;
     use crate::store::StoreInner;
-    use crate::{FamilyOptions, Put, Store, StoreOptions, Timestamp};
+    use crate::write::mutation::Put;
 
     /// Returns three flushed files. The third flush has the newest cell and the newest write.
     fn three_files(directory: &std::path::Path) -> Files {

@@ -115,7 +115,7 @@ impl StoreVersion {
 
 #[cold]
 fn unknown_family(name: &[u8]) -> Error {
-    Error::invalid(format!("the store has no family \"{}\"", sstable::escape(name)))
+    Error::invalid(format!("the store has no family \"{}\"", cells::escape(name)))
 }
 
 /// A family in a version.

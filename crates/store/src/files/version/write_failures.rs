@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use sstable::error_line;
+use cells::error_line;
 
 use crate::error::{Error, Result};
 use crate::sync::atomic::{AtomicUsize, Ordering::Relaxed};

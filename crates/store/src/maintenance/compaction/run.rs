@@ -7,8 +7,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use cells::error_line;
 use cells::rules::{Rules, Verdict};
-use sstable::{Caching, KeyRef, Timestamp, error_line};
+use sstable::{Caching, KeyRef, Timestamp};
 
 use super::pace::Pace;
 use super::progress::{CompactionProgress, Observer};

@@ -4,8 +4,11 @@ use std::sync::Arc;
 use super::build::publish;
 use super::next_step::{MapStep, OldFilesRead};
 use crate::family_map::coverage::Coverage;
+use crate::family_map::mode::MapMode;
+use crate::options::{FamilyOptions, StoreOptions};
+use crate::store::Store;
 use crate::store::StoreInner;
-use crate::{FamilyOptions, MapMode, Put, Store, StoreOptions};
+use crate::write::mutation::Put;
 
 /// Opens a store with two files; the family map covers the older one.
 fn with_an_uncovered_file(directory: &Path) -> StoreInner {

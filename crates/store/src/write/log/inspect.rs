@@ -3,7 +3,7 @@
 //! Finds the records that recovery would replay, the damaged ranges for which it would refuse the
 //! log, and the valid records after them.
 
-use sstable::error_line;
+use cells::error_line;
 
 use super::extent::{LogExtent, list_segments};
 use super::segment_contents::{
