@@ -3,12 +3,11 @@
 //! It is removed at the end, also after SIGINT (Ctrl-C) and SIGTERM. The figures so far remain.
 
 use std::fs::{self, File};
-use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use std::{panic, process, thread};
+use std::{io, panic, process, thread};
 
 use tempfile::TempDir;
 

@@ -23,11 +23,10 @@ use bytes::Bytes;
 use sstable::{
     BlockType, BloomType, Caching, Cell, DataBlockEncoding, FileName, Limits, WriterOptions,
 };
-use support::Random;
 use support::mutants::{Class, Mutant, Other};
-use support::say;
 use support::sound::{Sound, cells_of_all_sorts, open};
 use support::ways::{Answer, Questions, Way};
+use support::{Random, say};
 
 use crate::{HEAP, measured_alone};
 

@@ -23,10 +23,9 @@ use store::{
     Delete, Error, FamilyOptions, FileKind, Put, SalvageOutcome, Store, Timestamp, VerifyEvent,
     VerifyOutcome, salvage, verify,
 };
-use support::Random;
 use support::cells::{PUT, hfile};
 use support::disk::Disk;
-use support::say;
+use support::{Random, say};
 
 use verdict::{Content, SAVED, STORE, content_of, judge, options, refusal};
 

@@ -15,10 +15,9 @@ use store::{
     Append, CheckAndMutate, CompactionKind, CompareOperator, Delete, Durability, Error,
     FamilyOptions, Pairs, Put, Scan, Snapshot, Store, WriteBatch,
 };
-use support::Random;
 use support::disk::Disk;
-use support::say;
 use support::test_store::{disk_with_data, quiet_on};
+use support::{Random, say};
 
 type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 

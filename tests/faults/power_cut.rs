@@ -22,10 +22,9 @@ use std::sync::{Arc, Mutex};
 
 use store::vfs::Vfs;
 use store::{Durability, Put, Scan, Store, Timestamp};
-use support::Random;
 use support::disk::{Disk, Fault, Faults};
-use support::say;
 use support::test_store::disk_with_data;
+use support::{Random, say};
 
 use runner::{Content, Progress, Runner, STORE, Step, history, open};
 

@@ -12,8 +12,7 @@ use store::{
 };
 use support::disk::Disk;
 use support::files_below;
-use support::test_store::open;
-use support::test_store::{has, put};
+use support::test_store::{has, open, put};
 
 fn segments(store: &Path) -> Vec<PathBuf> {
     files_below(&store.join("wal"))

@@ -14,8 +14,7 @@ use store::{
     CompactionKind, Durability, Error, FamilyOptions, Get, Put, Snapshot, Store, StoreOptions,
     VerifyEvent, VerifyOutcome, verify,
 };
-use support::Random;
-use support::contents;
+use support::{Random, contents};
 
 fn options() -> StoreOptions {
     StoreOptions::default().auto_compaction(false).memstore_flush_bytes(64 << 10)

@@ -3,21 +3,19 @@
 //! Run with `HUDI_JUDGE=1`; see `tests/hudi-judge/README.md`.
 
 use std::collections::BTreeMap;
-use std::env;
 use std::fmt::Write as _;
-use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::{env, fs};
 
 use bytes::Bytes;
 use sstable::{
     CellRef, Compression, FileName, Limits, ReadTrace, Reader, ReaderOptions, RowProbe, Timestamp,
     Writer, WriterOptions, verify,
 };
-use support::Random;
-use support::{hex, say};
+use support::{Random, hex, say};
 use tempfile::TempDir;
 
 /// Rows with their values.

@@ -17,11 +17,10 @@ use store::{
     CompactionKind, Durability, FamilyOptions, FileFate, Get, MapMode, MapStats, Put, ReadTrace,
     Snapshot, Store, StoreOptions, Timestamp, WriteBatch,
 };
-use support::Random;
 use support::cells::{PUT, hfile};
 use support::disk::Disk;
-use support::say;
 use support::test_store::{TestClock, TestStore, quiet};
+use support::{Random, say};
 
 fn options() -> StoreOptions {
     quiet().durability(Durability::SkipWal)

@@ -13,9 +13,8 @@ use sstable::{
     FileName, KeyRef, ReadAt, ReadTrace, Reader, ReaderOptions, Result, Scanner, Timestamp, Writer,
     WriterOptions,
 };
-use support::Random;
 use support::fixtures::Fixture;
-use support::say;
+use support::{Random, say};
 
 const ROWS: usize = 2000;
 

@@ -1,11 +1,10 @@
 //! Files all of whose cells have expired are removed as a whole, once no read can see them.
 
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 use store::{
     Clock, CompactionKind, CompactionOptions, Delete, FamilyOptions, Get, Put, Scan, Store,

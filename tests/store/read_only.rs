@@ -1,11 +1,10 @@
 //! Stores that are open for reading only: on a read-only disk, on a full disk, and beside a writer
 //! that changes the store between any two calls of the reader.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::{fs, io};
 
 use store::{
     Append, CheckAndMutate, CompactionKind, Delete, Durability, Error, FamilyOptions, Get,

@@ -12,8 +12,7 @@ use store::{
     Cell, Clock, Durability, FamilyOptions, Get, Increment, MapMode, Put, Scan, Snapshot, Store,
     StoreOptions, Timestamp, WriteBatch,
 };
-use support::Random;
-use support::say;
+use support::{Random, say};
 
 const WRITERS: usize = 4;
 const READERS: usize = 4;

@@ -22,11 +22,9 @@ use sstable::{
 };
 
 use crate::cells::scan_all;
-use crate::directory_parts;
-use crate::foreign;
 use crate::mutants::{set_trailer, shift_offsets};
 use crate::sound::{Sound, open};
-use crate::store_parts;
+use crate::{directory_parts, foreign, store_parts};
 
 /// Reads a file that contains an input; returns whether the read succeeded.
 ///

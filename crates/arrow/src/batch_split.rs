@@ -9,8 +9,7 @@ use cells::ValueType;
 use hbase_files::{FileTree, MissingCells, ScanSplit, Table, TableScan};
 use prost::Message;
 
-use crate::batch_scan::BatchScan;
-use crate::batch_scan::Form;
+use crate::batch_scan::{BatchScan, Form};
 use crate::batches::Batches;
 use crate::columns::{CellColumn, PivotColumn};
 use crate::error::Result;

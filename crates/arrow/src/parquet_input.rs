@@ -7,11 +7,10 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatchReader;
 use arrow_schema::SchemaRef;
-use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
 };
-use parquet::arrow::parquet_to_arrow_field_levels;
+use parquet::arrow::{ProjectionMask, parquet_to_arrow_field_levels};
 use parquet::basic::Compression;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use sstable::FileName;

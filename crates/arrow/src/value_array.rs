@@ -31,8 +31,7 @@ use arrow_array::{
 };
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
-use cells::{DecimalType, TypedValue, ValueType};
-use cells::{date_text, time_text};
+use cells::{DecimalType, TypedValue, ValueType, date_text, time_text};
 
 use crate::byte_array::ByteArray;
 use crate::time_array::TimeArray;

@@ -11,8 +11,7 @@
 //!
 //! The classes are in `python/pyhfile/_errors.py`; `causes.rs` says which error becomes which.
 
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

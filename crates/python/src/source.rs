@@ -13,11 +13,10 @@ use crate::column_names::ColumnNames;
 use crate::contents::Contents;
 use crate::detached::detached;
 use crate::failure::Failure;
-use crate::losses;
-use crate::pickling;
 use crate::request::{Choice, Form, OnError, Request};
 use crate::scan::{Origin, Scan};
 use crate::split::{Split, Splits};
+use crate::{losses, pickling};
 
 /// Cells by row, family, qualifier and timestamp: an HFile, a table, a snapshot or a store.
 #[pyclass(frozen, subclass, module = "pyhfile")]

@@ -17,10 +17,9 @@ use crate::arguments::local_path;
 use crate::contents::Contents;
 use crate::detached::detached;
 use crate::failure::Failure;
-use crate::losses;
 use crate::pickling::{self, Reduced};
-use crate::root;
 use crate::source::Source;
+use crate::{losses, root};
 
 /// A table in a root directory of HBase.
 #[pyclass(frozen, subclass, extends = Source, module = "pyhfile")]

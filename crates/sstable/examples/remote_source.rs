@@ -8,11 +8,10 @@
 //! cargo run -p hfile-sstable --example remote_source -- FILE ROW
 //! ```
 
-use std::env;
 use std::error::Error;
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::{env, io};
 
 use filter::Seed;
 use sstable::{FileName, FileSource, ReadAt, ReadTrace, Reader, ReaderOptions, RowProbe};

@@ -88,6 +88,12 @@ impl FileInCache {
         let Self { file, is_preferred, .. } = *self;
         self.cache.insert(CacheKey { file, offset: at.get(), is_preferred }, block);
     }
+
+    /// Removes a block of a file that is not completed.
+    pub(crate) fn remove(&self, at: BlockOffset) {
+        let Self { file, is_preferred, .. } = *self;
+        self.cache.remove(CacheKey { file, offset: at.get(), is_preferred });
+    }
 }
 
 /// Returns the next file id, for the keys of caches. A file that is opened twice gets two ids.

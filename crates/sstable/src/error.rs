@@ -1,8 +1,7 @@
 //! The errors of this crate, and the block types that they name.
 
 use std::borrow::Cow;
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
 use cells::{BlockOffset, FileName, show_count};
 

@@ -14,8 +14,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use foreign_filters::{GoCuckoo, NotGoCuckoo, Placement};
-use support::Random;
-use support::{hex, say, unhex};
+use support::{Random, hex, say, unhex};
 
 const SETS: usize = 1_000;
 

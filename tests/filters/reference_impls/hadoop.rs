@@ -12,8 +12,7 @@ use foreign_filters::hadoop::{
     BloomFilter, CountingBloomFilter, DynamicBloomFilter, Hash, NotHadoop, Shape,
 };
 use serde_json::{Value, json};
-use support::Random;
-use support::{hex, judge, say};
+use support::{Random, hex, judge, say};
 
 const SETS: usize = 1_000;
 const KINDS: [&str; 3] = ["bloom", "counting", "dynamic"];

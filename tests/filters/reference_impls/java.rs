@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 
 use filter::ErrorRate;
 use foreign_filters::{GuavaBloom, GuavaStrategy, SimpleBloom};
-use support::Random;
-use support::{judge, say};
+use support::{Random, judge, say};
 
 /// Sizings on both sides of every rounding: few keys, odd rates, and one larger filter.
 const SIZINGS: [(u64, f64); 12] = [

@@ -11,10 +11,9 @@ use store::{
     Append, CheckAndMutate, CompactionKind, CompareOperator, Durability, FamilyOptions, Get,
     Increment, KeepDeletedCells, Put, Scan, Store, Timestamp, WriteBatch,
 };
-use support::Random;
 use support::disk::Disk;
-use support::hex;
 use support::test_store::{TestClock, quiet_on};
+use support::{Random, hex};
 
 const ROWS: [&str; 4] = ["a", "ab", "b", "c"];
 const COLUMNS: [&str; 3] = ["o", "p", "q"];

@@ -12,9 +12,7 @@ use sstable::{BlockOffset, BlockType, Damage, FileSource, Verification};
 
 use crate::arguments::reading_options::limits;
 use crate::failure::Answer;
-use crate::inputs::Outcomes;
-use crate::inputs::in_parallel;
-use crate::inputs::{Input, Inputs, Target};
+use crate::inputs::{Input, Inputs, Outcomes, Target, in_parallel};
 use crate::text::lost_rows::{LostRowsReport, NO_ROWS};
 use crate::text::output::{Report, ReportFormat};
 use crate::text::progress::Progress;

@@ -5,8 +5,8 @@ use std::fs;
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 use serde_json::Value;
 use sstable::{
-    BloomType, CellRef, FileName, FilterOptions, ReadTrace, Reader, ReaderOptions, Timestamp,
-    Writer, WriterOptions,
+    BloomType, CellRef, FileInfo, FileName, FilterOptions, ReadTrace, Reader, ReaderOptions,
+    Timestamp, Writer, WriterOptions,
 };
 use support::{judge, say};
 use tempfile::TempDir;
@@ -181,7 +181,9 @@ fn file_with_a_filter_of_other_rows(directory: &TempDir) -> String {
             (std::str::from_utf8(name).expect("text"), body.expect("it is there").to_vec())
         })
         .collect();
-    write(0..100, WriterOptions::default().bloom_type(BloomType::None), &filters);
+    let id = other.file_info().value(FileInfo::ROW_FILTER_ID).expect("it has a filter").to_vec();
+    let options = WriterOptions::default().bloom_type(BloomType::None);
+    write(0..100, options.file_info(FileInfo::ROW_FILTER_ID, id), &filters);
     place
 }
 

@@ -7,9 +7,8 @@
 
 use std::io::{BufWriter, Read, Write};
 use std::process::{Child, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
-use std::{env, fs};
+use std::{env, fs, thread};
 
 use serde_json::Value;
 use support::people::{self, Person};

@@ -9,9 +9,8 @@
 //! the number of roots (40), and `ROOT_FIRST` the number of the first (0). Roots that are read
 //! wrongly are kept.
 
-use std::env;
-use std::fs;
 use std::path::Path;
+use std::{env, fs};
 
 use serde_json::Value;
 use support::{copy_directory, judge, say};

@@ -1,12 +1,11 @@
 //! Exports that say "complete", and exports that are run again: what they keep, remove and refuse.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Output;
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use serde_json::{Value, json};
 use support::contents;

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write;
-use std::fs;
 use std::path::Path;
 use std::process::Stdio;
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 use serde_json::{Value, json};
 use support::contents;

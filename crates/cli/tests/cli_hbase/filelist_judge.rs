@@ -5,9 +5,8 @@
 //! seed (0) of the root directories that HBase makes for the second test.
 
 use std::collections::BTreeMap;
-use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use hbase_files::{LocalTree, TrackedFiles};
 use serde_json::Value;

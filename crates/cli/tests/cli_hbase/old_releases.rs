@@ -3,9 +3,8 @@
 //! `tests/data/old-releases/README.md` says how they were made.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::thread;
+use std::{fs, thread};
 
 use serde_json::Value;
 use support::root_directory::unpack;

@@ -7,13 +7,11 @@
 //! Run with `HBASE_JUDGE=1`; see `tests/hbase-judge/README.md`. `SNAPSHOT_SEED` is the first seed (0)
 //! and `SNAPSHOT_ROOTS` the number of root directories (1). A failed one is kept if `SNAPSHOT_KEEP=1`.
 
-use std::env;
-use std::fs;
 use std::path::Path;
+use std::{env, fs};
 
 use serde_json::{Map, Value};
-use support::Random;
-use support::{judge, say};
+use support::{Random, judge, say};
 use tempfile::TempDir;
 
 use crate::command_line::{directory, field, hfile, objects, path, text};

@@ -25,9 +25,8 @@ mod update;
 mod workspace_commands;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::sync::Mutex;
-use std::thread;
+use std::{fs, thread};
 
 use support::say;
 

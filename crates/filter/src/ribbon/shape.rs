@@ -6,11 +6,10 @@
 
 use alloc::vec::Vec;
 
-use super::base;
 use super::equation::LAYERS;
-use super::layer;
 use super::layout::{BLOCK_SLOTS, COLUMN_LEN, COLUMNS_MAX, Layout};
 use super::thresholds::{self, BUCKET_STARTS};
+use super::{base, layer};
 use crate::bisect::least;
 use crate::error::BuildError;
 use crate::membership::FilterStats;

@@ -25,12 +25,10 @@
 //! The format also fixes how starts, coefficients and fingerprints are computed from a hash, see
 //! `equation`.
 
-use super::base;
 use super::equation::{Equation, LAYERS, Shuffle};
-use super::layer;
 use super::layout::{BLOCK_SLOTS, COLUMN_LEN, COLUMNS_MAX, Layout};
 use super::shape::{self, ErrorRateSum};
-use super::thresholds;
+use super::{base, layer, thresholds};
 use crate::error::FormatError;
 use crate::hash::KeyHash;
 use crate::header::{Header, widened};

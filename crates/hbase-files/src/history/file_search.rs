@@ -25,8 +25,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use cells::Clock;
-use cells::{RowsBetween, error_line};
+use cells::{Clock, RowsBetween, error_line};
 use sstable::{FileName, ReaderOptions};
 
 use super::file_history::{EntryTime, FileHistory, FileOrigin};

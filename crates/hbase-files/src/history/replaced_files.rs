@@ -20,7 +20,7 @@
 //! |--------------------------|--------------------------------------------------------|-------------------------------|
 //! | `scan/open.rs`           | all, as for HBase                                      | `with_logs`, or               |
 //! |                          |                                                        | [`only_logs_can_tell`]        |
-//! | `root/compacted.rs`      | all that can be opened                                 | none: there may be no root    |
+//! | `root/compacted.rs`      | all that can be opened, except for MOB files           | none: there may be no root    |
 //! | `history/file_search.rs` | all but references                                     | all, also those in `oldWALs`  |
 //! | `tracker_lists`          | those that a flush or a compaction of the family wrote | none                          |
 
@@ -36,7 +36,7 @@ use crate::table::{FileSequence, StoreFileReader};
 pub(crate) struct FamilyFile {
     /// The name in the directory of the family.
     pub(crate) name: String,
-    /// The files that it replaced; empty for a bulk-loaded file, `None` if the file does not say.
+    /// The files that it replaced; of a bulk-loaded file that names none: empty. `None` if the file does not say.
     pub(crate) inputs: Option<Vec<String>>,
     /// The sequence id up to which it has writes; `None` if that is not known.
     pub(crate) newest: Option<SequenceId>,

@@ -6,8 +6,7 @@ use cells::{RowsBetween, error_line};
 use sstable::{CellRef, Comparator, Half, KeyRef, ReadTrace, Reader, SequenceId};
 
 use super::damage::{Losses, MissingCells};
-use crate::error::is_file_loss;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, is_file_loss};
 use crate::table::{CellScanner, StoreFileReader};
 
 /// A cursor over the cells of a store file.

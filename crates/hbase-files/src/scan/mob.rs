@@ -25,8 +25,7 @@ use super::damage::{Losses, MissingCells};
 use crate::error::{Error, Result};
 use crate::names::{MobFileName, TableName};
 use crate::scan::TableScan;
-use crate::table::Table;
-use crate::table::locate_mob;
+use crate::table::{Table, locate_mob};
 use crate::tree::FileTree;
 
 /// The tag that marks a reference.

@@ -20,11 +20,10 @@ use sstable::{FileName, Reference};
 
 use crate::message::fields::{Field, Fields, NotAField};
 use crate::names::StoreFileName;
-use crate::table::StoreFile;
 use crate::table::region_info::RegionInfo;
 use crate::table::schema::{self, TableSchema, is_family_name};
 use crate::table::store_file::StorePlace;
-use crate::table::{Family, Region};
+use crate::table::{Family, Region, StoreFile};
 
 /// The name of the manifest.
 pub(super) const FILE: &str = "data.manifest";

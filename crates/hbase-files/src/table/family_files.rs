@@ -1,4 +1,4 @@
-//! Which files in the directory of a family count: the one answer for tables, snapshots, listings and rebuilt lists.
+//! Which files in the directory of a family count, for tables, snapshots, listings and rebuilt lists.
 //!
 //! With a store file tracker, the files of its list count ([`live_files`]). Without one, HBase goes by the names in
 //! the directory (`StoreFileInfo.isValid`). [`FamilyEntry`] tells the entries apart:
@@ -17,8 +17,9 @@
 //! | another file, such as `.crc`                       | passed over                | counts if an HFile     | left out           |
 //! | a directory: `.tmp`, `.filelist`, …                | passed over                | by `skip_reason.rs`    | passed over        |
 //!
-//! A listing is also of copies that have no names of HBase, and so reads the contents (`entry.rs`). Copies that a bulk
-//! load left count for a table; only a rebuilt list leaves them out (`tracker_lists/bulk_loaded.rs`). A family that the
+//! Listings ask `entry.rs` in place of [`FamilyEntry`]: a directory of copies need not have HBase's names, so the contents
+//! of a file decide. Copies that a bulk
+//! load left count for a table; only a rebuilt list leaves them out (`tracker_lists/loaded_copies.rs`). A family that the
 //! schema does not have counts nowhere ([`warn_of_other_families`]). `table_reader/recovered.rs` adds HFiles that a
 //! server has not moved to the family yet. Whether a compaction replaced a file that counts is decided later, in
 //! `history/replaced_files.rs`, and whether its region counts in `table_reader/region_rules.rs`.

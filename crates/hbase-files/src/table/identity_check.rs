@@ -9,8 +9,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use cells::{RowsBetween, escape};
-use cells::{show_count, show_number};
+use cells::{RowsBetween, escape, show_count, show_number};
 use sstable::{Half, KeyRef, Reader, Reference};
 
 use crate::error::{Error, Result};

@@ -14,9 +14,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use cells::check_family_name;
-use cells::{KeepDeletedCells, Retention};
-use cells::{show_count, show_number};
+use cells::{KeepDeletedCells, Retention, check_family_name, show_count, show_number};
 use prost::Message;
 use sstable::{BloomType, Compression, DataBlockEncoding, WriterOptions};
 

@@ -10,12 +10,11 @@ use cells::error_line;
 
 use crate::error::{Error, Result};
 use crate::names::{RegionName, TableName};
-use crate::table::RegionInfo;
 use crate::table::log_files::LogFiles;
 use crate::table::logged_compactions::LoggedCompactions;
 use crate::table::root_paths::table_in;
 use crate::table::schema::{FamilySchema, TableSchema};
-use crate::table::{Region, RegionsBy, Table};
+use crate::table::{Region, RegionInfo, RegionsBy, Table};
 use crate::table_reader::family_directories::check_family_directories;
 use crate::table_reader::found::Found;
 use crate::table_reader::last_opening::lost_logs;

@@ -24,10 +24,9 @@ use sstable::SequenceId;
 
 use crate::error::{Error, Result};
 use crate::names::{RegionName, StoreFileName, TableName};
-use crate::table::StoreFile;
 use crate::table::root_paths::{list_if_there, table_in};
 use crate::table::store_file::StorePlace;
-use crate::table::{Family, Region};
+use crate::table::{Family, Region, StoreFile};
 use crate::table_reader::found::Found;
 use crate::tree::{FileTree, Item, ItemKind};
 use crate::warning::Warning;

@@ -15,13 +15,12 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::names::{RegionName, StoreFileName};
-use crate::table::StoreFile;
 use crate::table::family_files::{FamilyEntry, live_files, warn_of_other_families};
 use crate::table::region_info::{self, RegionInfo};
 use crate::table::root_paths::list_if_there;
 use crate::table::schema::TableSchema;
 use crate::table::store_file::StorePlace;
-use crate::table::{Family, Region};
+use crate::table::{Family, Region, StoreFile};
 use crate::table_reader::found::Found;
 use crate::table_reader::meta::MetaRegions;
 use crate::tree::{FileTree, Item, ItemKind};

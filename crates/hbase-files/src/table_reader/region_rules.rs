@@ -16,9 +16,8 @@ use cells::RowsBetween;
 
 use crate::error::Error;
 use crate::names::{RegionName, StoreFileName};
-use crate::table::RegionInfo;
 use crate::table::schema::TableSchema;
-use crate::table::{Family, LeftOut, LeftOutReason, Region};
+use crate::table::{Family, LeftOut, LeftOutReason, Region, RegionInfo};
 use crate::table_reader::found::Found;
 use crate::table_reader::meta::MetaRegions;
 use crate::warning::Warning;

@@ -87,7 +87,11 @@ impl Candidate {
             }
             FamilyEntry::StoreFile(parsed) => match Origin::of(tree, &parsed, &item.path, len) {
                 Ok(origin) => {
-                    let loaded_copy = loaded.copy_of(&item.path, len)?;
+                    // Only an HFile can be the first copy of a bulk load.
+                    let loaded_copy = match origin.kind {
+                        FileKind::HFile => loaded.copy_of(&item.path, len)?,
+                        _ => None,
+                    };
                     let file = Self::new(name, len, FileDecision::Taken(origin.kind));
                     return Ok(Some(Self { loaded_copy, origin: Some(origin), ..file }));
                 }

@@ -1,4 +1,4 @@
-//! The cases in which a new list does not have a readable store file of the family's directory.
+//! Why a new list leaves out a file of a family, or leaves the decision to the caller.
 //!
 //! | rule                          | case                                                        | decision  |
 //! |-------------------------------|-------------------------------------------------------------|-----------|
@@ -7,17 +7,17 @@
 //! |                               | an unreadable list may be newer, and the file was begun     | undecided |
 //! |                               | before the readable list, which lacks it                    |           |
 //! |                               | the list has the file with another length                   | undecided |
-//! | [`copies_of_bulk_loads`]      | no sequence id, and `NAME_SeqId_N_` has the same bytes: a   | left out  |
-//! |                               | bulk load copied it there first, and then loaded the copy   |           |
+//! | [`copies_of_bulk_loads`]      | no sequence id, and a file `…_SeqId_N_` has the same bytes: | left out  |
+//! |                               | a bulk load copied it there, and then loaded the copy       |           |
 //! |                               | the same bytes, and a sequence id in the file info: it can  | undecided |
 //! |                               | be of this region, and was loaded into it once more         |           |
 //! |                               | no sequence id, and no such copy: the load failed, or the   | undecided |
 //! |                               | copy was compacted since                                    |           |
 //! | [`named_inputs`]              | a compaction replaced it: see `history/replaced_files.rs`   | left out  |
 //! |                               | files name each other as inputs                             | undecided |
-//! | [`repeated_compactions`]      | a file was compacted from all its inputs, and more: the     | left out  |
-//! |                               | compaction failed, and was repeated later                   |           |
-//! |                               | a file was compacted from some of its inputs                | undecided |
+//! | [`repeated_compactions`]      | another file was compacted from all its inputs and others:  | left out  |
+//! |                               | its compaction failed, and was repeated later               |           |
+//! |                               | another file was compacted from some of its inputs          | undecided |
 //! | [`before_a_major_compaction`] | its sequence id is not above that of a major compaction,    | left out  |
 //! |                               | which had all files up to its sequence id as inputs         |           |
 //! |                               | so, but it was begun after it: HBase gives out sequence ids | undecided |
@@ -29,8 +29,8 @@
 //! |                               | otherwise not there                                         | undecided |
 //!
 //! The rules apply in this order, each after the decisions of those before, and the last decision counts. A file that
-//! the caller has named is not decided by them. Except to the first and the last rule, files that are left out already
-//! do not matter. A major compaction says nothing about files that a current list has, files of the same compaction
+//! the caller has named is not decided by them. The rules about compactions pass over files that are left out already,
+//! unless a file names them as an input. A major compaction says nothing about files that a current list has, files of the same compaction
 //! (with the same inputs) and bulk-loaded files with its own sequence id.
 //!
 //! An engine other than the default one can write several files in a compaction, one of which may be lost: what a

@@ -1,10 +1,8 @@
 //! The interface to a file system or an object store.
 
-use std::fmt;
-use std::fs;
-use std::io;
 use std::path::{self, Path, PathBuf};
 use std::sync::{Arc, LazyLock};
+use std::{fmt, fs, io};
 
 use sstable::engine::{OpenFilesLimit, PooledFile};
 use sstable::{FileSource, ReadAt};

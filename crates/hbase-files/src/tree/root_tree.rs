@@ -4,10 +4,9 @@
 
 use std::collections::HashSet;
 use std::error::Error as StdError;
-use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::{fmt, io};
 
 use sstable::ReadAt;
 

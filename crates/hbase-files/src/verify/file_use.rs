@@ -4,8 +4,7 @@ use cells::RowsBetween;
 use sstable::{Half, Reader};
 
 use super::damage::{TableDamage, rows_in};
-use crate::error::show_paths;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, show_paths};
 use crate::table::identity_check::Misfit;
 use crate::table::{Location, RegionInfo, StoreFile};
 

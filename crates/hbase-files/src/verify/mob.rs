@@ -8,18 +8,17 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cells::Clock;
-use cells::RowsBetween;
+use cells::{Clock, RowsBetween};
 use sstable::{CellRef, Damage, FileName, Limits, ReaderOptions};
 
 use super::damage::TableDamage;
 use super::file_use::FileUse;
-use crate::error::unheard_feature;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, unheard_feature};
 use crate::names::{MobFileName, TableName};
 use crate::scan::{MobValue, is_reference, mob_value};
-use crate::table::locate_mob;
-use crate::table::{FamilySchema, Location, RegionInfo, StoreFileReader, Table, TableSchema};
+use crate::table::{
+    FamilySchema, Location, RegionInfo, StoreFileReader, Table, TableSchema, locate_mob,
+};
 use crate::tree::FileTree;
 
 /// The MOB files of a table, for the checks of its store files.

@@ -1,9 +1,8 @@
 //! The splits of a scan, read from their bytes, together return each of its cells once, in its order.
 
-use std::fs;
-use std::iter;
 use std::path::Path;
 use std::sync::Arc;
+use std::{fs, iter};
 
 use cells::prefix_end;
 use hbase_files::{

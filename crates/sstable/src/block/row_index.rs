@@ -190,8 +190,7 @@ fn no_cell(at: usize, len: usize) -> ! {
 mod tests {
     use super::*;
     use crate::buffers::Body;
-    use crate::encoding::DataBlockEncoding;
-    use crate::encoding::{BlockEncoder, Cells};
+    use crate::encoding::{BlockEncoder, Cells, DataBlockEncoding};
     use cells::{CellRef, Timestamp};
 
     fn cells() -> PlainCells {

@@ -8,8 +8,9 @@ use super::origin::BlockIdentity;
 use super::row_index::{RowIndexKind, RowPosition};
 use super::row_table::row_hash;
 use crate::buffers::{Body, Buffers};
-use crate::encoding::DataBlockEncoding;
-use crate::encoding::{BlockEncoder, CellLayout, Cells, CursorMove, DamageReason};
+use crate::encoding::{
+    BlockEncoder, CellLayout, Cells, CursorMove, DamageReason, DataBlockEncoding,
+};
 use crate::error::BlockType;
 use cells::{BlockOffset, CellRef, CellType, Comparator, KeyRef, SequenceId, Timestamp};
 

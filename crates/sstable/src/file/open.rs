@@ -26,10 +26,8 @@ use crate::block::index_entry::{
 };
 use crate::cache::next_file_id;
 use crate::compression::Compression;
-use crate::encoding::DataBlockEncoding;
-use crate::encoding::{CellLayout, DamageReason};
-use crate::error::DecodeError;
-use crate::error::{BlockType, Damage, Error, Result};
+use crate::encoding::{CellLayout, DamageReason, DataBlockEncoding};
+use crate::error::{BlockType, Damage, DecodeError, Error, Result};
 use crate::file::file_info::FileInfo;
 use crate::file::trailer::Trailer;
 use crate::input::Input;

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::cache::BlockCache;
-use crate::cache::FileInCache;
+use crate::cache::{BlockCache, FileInCache};
 use crate::limits::Limits;
 
 /// Options of a reader.
@@ -34,9 +33,10 @@ impl ReaderOptions {
         self
     }
 
-    /// Sets the place in a block cache that the [writer](crate::Writer::cached_in) of the file filled.
+    /// Sets the block cache, and the place in it that the [writer](crate::Writer::cached_in) of the file filled.
     ///
-    /// For the one file that was written so.
+    /// The options then serve for that one file: blocks in the cache are not checked against a file.
+    #[doc(hidden)]
     pub fn written_to(mut self, place: &FileInCache) -> Self {
         self.file_id = Some(place.file);
         self.cache(Arc::clone(&place.cache)).in_memory(place.is_preferred)

@@ -17,8 +17,7 @@ use prost::Message;
 use super::hudi;
 use crate::compression::Compression;
 use crate::encoding::DamageReason;
-use crate::error::DecodeError;
-use crate::error::{BlockType, Damage};
+use crate::error::{BlockType, Damage, DecodeError};
 use crate::input::Input;
 use cells::{BlockOffset, Comparator};
 

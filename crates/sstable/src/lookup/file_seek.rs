@@ -18,8 +18,7 @@ use crate::file::open_file::OpenFile;
 use crate::file::options::Caching;
 use crate::file::read_context::ReadContext;
 use crate::probe::RowProbe;
-use crate::scan::scanner::ScanPosition;
-use crate::scan::scanner::Scanner;
+use crate::scan::scanner::{ScanPosition, Scanner};
 use crate::trace::{BlockKind, BlockSource, ReadTrace};
 use cells::KeyRef;
 

@@ -8,8 +8,7 @@ use crate::error::Result;
 use crate::file::filters::filter_answer::FilterAnswer;
 use crate::file::open_file::OpenFile;
 use crate::probe::RowProbe;
-use crate::scan::scanner::ScanPosition;
-use crate::scan::scanner::Scanner;
+use crate::scan::scanner::{ScanPosition, Scanner};
 use crate::trace::ReadTrace;
 use cells::{CellRef, Timestamp};
 

@@ -1,8 +1,7 @@
 //! Positioned reads of a source of bytes; the sources that are files, and memory.
 
-use std::fs;
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
 use bytes::Bytes;
 

@@ -5,8 +5,7 @@ use filter::Seed;
 
 use crate::block::BloomType;
 use crate::error::BlockType;
-use crate::file::file_info::LongestCell;
-use crate::file::file_info::{FileInfo, TimeRange};
+use crate::file::file_info::{FileInfo, LongestCell, TimeRange};
 use crate::file::filters::chunked_bloom::ChunkedBloom;
 use crate::file::filters::filter_answer::FilterAnswer;
 use crate::file::open_file::OpenFile;

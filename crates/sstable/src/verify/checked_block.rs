@@ -2,8 +2,7 @@
 
 use crate::block::decoded::DecodedBlock;
 use crate::block::index_entry::BlockHandle;
-use cells::BlockOffset;
-use cells::KeyRef;
+use cells::{BlockOffset, KeyRef};
 
 /// A data block, or an unreadable block that may be one. The index must list all data blocks.
 pub(super) struct CheckedBlock {

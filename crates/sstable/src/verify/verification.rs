@@ -19,13 +19,13 @@ use super::listed_blocks::{ListedBlocks, UnreadableRange};
 use super::lost_rows::{LostRows, lost_rows, row};
 use crate::block::BlockHeader;
 use crate::block::decoded::DecodedBlock;
+use crate::block::filter_index::is_filter_name;
 use crate::block::index_entry::BlockHandle;
 use crate::block::origin::BlockIdentity;
 use crate::block::row_index::RowIndexKind;
 use crate::buffers::{Body, Buffers};
 use crate::cache::BlockCache;
-use crate::error::DecodeError;
-use crate::error::{BlockType, Damage, Error, Result};
+use crate::error::{BlockType, Damage, DecodeError, Error, Result};
 use crate::file::open_file::OpenFile;
 use crate::file::options::ReaderOptions;
 use crate::file::raw_block::RawBlock;
@@ -254,8 +254,9 @@ impl<'a> Verifier<'a> {
     fn check_row_filter(&mut self) -> Result<()> {
         let filters = self.file.filters();
         let Some(filter) = &filters.row_filter else {
-            self.verification.unused_filter =
-                unused_filter_of_hudi(self.file).or_else(|| unknown_bloom(self.file));
+            self.verification.unused_filter = unused_filter_of_hudi(self.file)
+                .or_else(|| filter_without_id(self.file))
+                .or_else(|| unknown_bloom(self.file));
             return Ok(());
         };
         let row_count = self.verification.totals_checked.then(|| self.cells.row_count());
@@ -536,6 +537,14 @@ fn unused_filter_of_hudi(file: &OpenFile) -> Option<String> {
     let has_bloom = file.metas.iter().any(|(name, _)| name == "bloom_filter");
     (file.trailer.has_hudi_comparator() && has_bloom)
         .then(|| "the META block bloom_filter is a Bloom filter of Hudi".to_owned())
+}
+
+/// Returns why blocks with the names of a row filter are not used, if the file has some.
+fn filter_without_id(file: &OpenFile) -> Option<String> {
+    let mut names = file.metas.iter().map(|(name, _)| name.as_ref());
+    names.any(is_filter_name).then(|| {
+        "the file info has no ROW_FILTER_ID, so the META blocks filter.row are no filter".to_owned()
+    })
 }
 
 /// Returns why HBase's Bloom filter is not used, if its type is that of another release.

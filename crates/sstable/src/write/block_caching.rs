@@ -2,10 +2,12 @@
 //!
 //! The blocks have the form in which a read keeps them: data blocks decoded, index blocks, Bloom chunks and filters
 //! parsed. Blocks that a reader loads when it opens the file are not cached, nor META blocks without a filter.
+//! A file that is not completed leaves no block in the cache.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
+use cells::BlockOffset;
 
 use crate::block::bloom::BloomBits;
 use crate::block::cached::{CachedBlock, TypedBlock};
@@ -16,8 +18,7 @@ use crate::block::origin::BlockIdentity;
 use crate::block::row_index::RowIndexKind;
 use crate::buffers::{Body, Buffers};
 use crate::cache::FileInCache;
-use crate::encoding::DataBlockEncoding;
-use crate::encoding::{CellLayout, Cells, DamageReason};
+use crate::encoding::{CellLayout, Cells, DamageReason, DataBlockEncoding};
 use crate::error::BlockType;
 
 /// The place of the written file in a cache, and how its data blocks are decoded.
@@ -26,6 +27,8 @@ pub(super) struct BlockCaching {
     place: FileInCache,
     encoding: DataBlockEncoding,
     layout: CellLayout,
+    /// The blocks in the cache, until the file is complete.
+    inserted: Vec<BlockOffset>,
 }
 
 impl BlockCaching {
@@ -34,11 +37,15 @@ impl BlockCaching {
         encoding: DataBlockEncoding,
         layout: CellLayout,
     ) -> Self {
-        Self { place, encoding, layout }
+        Self { place, encoding, layout, inserted: Vec::new() }
     }
 
     /// Puts a block that was written into the cache. An error is a bug of the writer.
-    pub(super) fn insert(&self, origin: BlockIdentity, body: &[u8]) -> Result<(), DamageReason> {
+    pub(super) fn insert(
+        &mut self,
+        origin: BlockIdentity,
+        body: &[u8],
+    ) -> Result<(), DamageReason> {
         let block = match origin.block_type {
             BlockType::Data | BlockType::EncodedData => {
                 let cells = Cells::open(self.encoding, Body::from(body.to_vec()), usize::MAX)?;
@@ -57,11 +64,54 @@ impl BlockCaching {
             _ => return Ok(()),
         };
         self.place.insert(origin.handle.offset, block);
+        self.inserted.push(origin.handle.offset);
         Ok(())
+    }
+
+    /// Leaves the blocks in the cache: the file is complete.
+    pub(super) fn keep(mut self) {
+        self.inserted.clear();
     }
 
     fn parse<T: TypedBlock>(&self, body: &[u8]) -> Result<CachedBlock, DamageReason> {
         let block = T::parse(&Bytes::copy_from_slice(body), self.layout.order)?;
         Ok(T::into_cached(Arc::new(block)))
+    }
+}
+
+impl Drop for BlockCaching {
+    fn drop(&mut self) {
+        for at in self.inserted.drain(..) {
+            self.place.remove(at);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BlockCache, CellRef, FileName, Timestamp, Writer, WriterOptions};
+
+    #[test]
+    fn only_a_file_that_is_complete_leaves_blocks_in_the_cache() {
+        for is_complete in [false, true] {
+            let cache = Arc::new(BlockCache::new(1 << 20));
+            let options = WriterOptions::default().block_size(1 << 10);
+            let place = FileInCache::new(Arc::clone(&cache), false);
+            let writer = Writer::new(Vec::new(), FileName::new("file"), options).unwrap();
+            let mut writer = writer.cached_in(place);
+            for row in 0..100_u32 {
+                let row = format!("row{row:04}");
+                let cell = CellRef::put(row.as_bytes(), b"f", b"q", Timestamp::new(1), &[7; 50]);
+                writer.append(cell).unwrap();
+            }
+            assert!(cache.stats().blocks > 0, "blocks are cached as they are written");
+            if is_complete {
+                writer.finish().unwrap();
+            } else {
+                drop(writer);
+            }
+            assert_eq!(cache.stats().blocks > 0, is_complete);
+        }
     }
 }

@@ -9,8 +9,7 @@ use crate::block::index_entry::BlockHandle;
 use crate::block::origin::BlockIdentity;
 use crate::checksum::ChecksumType;
 use crate::compression;
-use crate::compression::Compression;
-use crate::compression::ZstdFraming;
+use crate::compression::{Compression, ZstdFraming};
 use crate::error::{BlockType, Error, Result};
 use crate::write::WriterOptions;
 use cells::{BlockOffset, FileName};
@@ -183,6 +182,11 @@ impl<W: Write> BlockWriter<W> {
     /// Writes the trailer, flushes the sink and returns it.
     pub(super) fn finish(mut self, trailer: &[u8]) -> Result<W> {
         let written = self.sink.write(trailer).and_then(|()| self.sink.finish());
+        if written.is_ok()
+            && let Some(caching) = self.caching.take()
+        {
+            caching.keep();
+        }
         written.map_err(|source| {
             let action = "write the end of the file".into();
             Error::Io { file: self.name, action, source }

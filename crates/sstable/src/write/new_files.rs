@@ -163,7 +163,7 @@ impl<F: NewFiles> PendingFile<F> {
 impl<F: NewFiles> Drop for PendingFile<F> {
     fn drop(&mut self) {
         if !self.name.is_empty() && self.process.is_current() {
-            // If this fails, a store removes the file at its next open.
+            // If this fails, the file stays under its temporary name; a store removes it at its next open.
             let _ = self.files.unlink(&temporary_path(&self.directory, &self.name));
         }
     }

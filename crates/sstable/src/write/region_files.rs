@@ -9,11 +9,9 @@
 //! A region begins at each split row of the table. HBase also accepts a file that spans regions, but has
 //! to split it first.
 
-use std::fmt;
-use std::io;
 use std::iter::Peekable;
 use std::path::{Path, PathBuf};
-use std::slice;
+use std::{fmt, io, slice};
 
 use cells::{CellRef, FileName, check_family_name, escape};
 

@@ -4,8 +4,7 @@ use std::time::SystemTime;
 
 use crate::block::BloomType;
 use crate::encoding::DataBlockEncoding;
-use crate::file::file_info::FileInfo;
-use crate::file::file_info::LongestCell;
+use crate::file::file_info::{FileInfo, LongestCell};
 use crate::write::{HBaseVersion, WriterOptions};
 use cells::{CellRef, CellType, Timestamp};
 

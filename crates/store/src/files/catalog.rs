@@ -318,8 +318,7 @@ mod tests {
     use super::*;
     use crate::files::version::file_list::Files;
     use crate::options::FamilyOptions;
-    use crate::store::Store;
-    use crate::store::StoreInner;
+    use crate::store::{Store, StoreInner};
     use crate::write::mutation::Put;
 
     /// Opens a store with one file.

@@ -1,4 +1,4 @@
-//! What every read has: the view of the store at one moment, and the cells of an answer.
+//! The view of the store at one moment, which every read has, and the cells that a get shows.
 
 use std::sync::{Arc, OnceLock};
 

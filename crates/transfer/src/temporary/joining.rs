@@ -9,9 +9,8 @@
 //! `OUT` is the destination. If it does not exist, the temporary directory is created in its
 //! nearest ancestor that exists.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use super::directories::{ScratchDirectory, check_free};
 use super::output::{temporary_builder, temporary_paths};

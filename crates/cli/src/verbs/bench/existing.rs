@@ -13,8 +13,9 @@ use std::sync::Arc;
 use cells::{error_line, escape};
 use filter::Seed;
 use hbase_files::StoreFileReader;
-use hfile_cli::workload::Random;
-use hfile_cli::workload::{KeyList, Measured, Mix, PlannedGet, clock_nanos, measure, mutate};
+use hfile_cli::workload::{
+    KeyList, Measured, Mix, PlannedGet, Random, clock_nanos, measure, mutate,
+};
 use sstable::{BlockCache, BloomType, Cell, CellRef, FilterUse, ReadTrace, RowProbe};
 
 use super::figures::{FilterFigures, figures};

@@ -2,8 +2,7 @@
 
 use std::io::{self, Write};
 
-use cells::escape;
-use cells::time_text;
+use cells::{escape, time_text};
 use serde::Serialize;
 use serde_json::{Value, json};
 use sstable::{FileInfo, FileInfoValue, TimeRange};

@@ -1,7 +1,6 @@
 //! The report about the metadata of a file. Its fields are those of the JSON output.
 
-use cells::escape;
-use cells::time_text;
+use cells::{escape, time_text};
 use serde::Serialize;
 use sstable::{Error, KeyRef, ReadTrace, Reader, Result, SequenceId, TimeRange, Timestamp};
 

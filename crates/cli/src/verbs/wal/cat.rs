@@ -4,8 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use cells::time_text;
-use cells::{escape, ndjson};
+use cells::{escape, ndjson, time_text};
 use hbase_files::wal::{self, End, LogEntry, is_marker};
 use hbase_files::{RegionName, TableName};
 use serde::Serialize;

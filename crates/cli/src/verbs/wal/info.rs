@@ -4,8 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use cells::escape;
-use cells::time_text;
+use cells::{escape, time_text};
 use hbase_files::wal::{End, ValueCompression};
 use serde::Serialize;
 

@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use support::Random;
-use support::copy_directory;
+use support::{Random, copy_directory};
 
 use super::bases::META;
 use super::changes::Change;

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use support::Random;
 use support::root_directory::RootCopy;
-use support::{copy_directory, crc32, judge};
+use support::{Random, copy_directory, crc32, judge};
 use tempfile::TempDir;
 
 use super::tree;

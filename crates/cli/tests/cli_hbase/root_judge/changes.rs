@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use support::Random;
-use support::copy_directory;
+use support::{Random, copy_directory};
 
 use super::elements::{Element, Kind};
 use super::tree;

@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use support::Random;
-use support::copy_directory;
+use support::{Random, copy_directory};
 use tempfile::TempDir;
 
 use super::bases::{Base, Bases};

@@ -8,8 +8,7 @@
 
 use std::fs;
 
-use support::Random;
-use support::crc32;
+use support::{Random, crc32};
 
 use super::changes::Change;
 use super::tree;

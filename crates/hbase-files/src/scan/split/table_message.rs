@@ -17,8 +17,9 @@ use crate::names::TableName;
 use crate::table::logged_compactions::LoggedCompactions;
 use crate::table::schema::is_family_name;
 use crate::table::store_file::StorePlace;
-use crate::table::{Family, Region, RegionInfo, RegionsBy, StoreFile, TableSchema};
-use crate::table::{FamilySchema, Table};
+use crate::table::{
+    Family, FamilySchema, Region, RegionInfo, RegionsBy, StoreFile, Table, TableSchema,
+};
 use crate::tree::FileTree;
 use crate::tree::root_tree::RootTree;
 use crate::warning::Warning;

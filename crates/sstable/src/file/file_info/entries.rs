@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use prost::Message;
 
 use crate::block::BloomType;
-use crate::encoding::DamageReason;
-use crate::encoding::DataBlockEncoding;
+use crate::encoding::{DamageReason, DataBlockEncoding};
 use crate::input::Input;
 use cells::{SequenceId, Timestamp};
 

@@ -5,7 +5,7 @@
 //! partitioned  `filter.row.index` ──first rows──→ one partition, such as `filter.row.00000017`
 //! ```
 //!
-//! A filter block is used only after its identity is checked. A sound block of another partition or
+//! A filter block is used only after its identity is checked. Otherwise, a sound block of another partition or
 //! file would answer "no" for rows that this file has. The file info states the identity of the
 //! filter ([`FileInfo::ROW_FILTER_ID`](crate::FileInfo::ROW_FILTER_ID)), and the [`FilterIndex`]
 //! states the identity of each partition. Without the identity in the file info, the blocks are no filter.
@@ -23,8 +23,7 @@ use crate::block::filter_index::{
     FILTER_INDEX_NAME, FilterIndex, Partition, index_checksum, partition_name,
 };
 use crate::block::header::BlockHeader;
-use crate::block::index_entry::BlockHandle;
-use crate::block::index_entry::MetaIndex;
+use crate::block::index_entry::{BlockHandle, MetaIndex};
 use crate::block::meta::{FilterBlock, MetaBlock, ROW_FILTER_NAME};
 use crate::cache::Reservation;
 use crate::error::{BlockType, Damage, Error, Result};

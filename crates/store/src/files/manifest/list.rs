@@ -43,8 +43,7 @@ use crate::error::{Error, Result};
 use crate::files::file_access::chunked_read::ChunkedReader;
 use crate::files::names::identity::{random_number, random_seed};
 use crate::files::names::segment_number::SegmentNumber;
-use crate::files::names::sequence;
-use crate::files::names::{MANIFEST_NAME, MANIFEST_TEMPORARY_NAME, check_family_name};
+use crate::files::names::{MANIFEST_NAME, MANIFEST_TEMPORARY_NAME, check_family_name, sequence};
 use crate::options::FamilyOptions;
 use crate::vfs::Vfs;
 

@@ -229,8 +229,7 @@ mod tests {
     use crate::Timestamp;
     use crate::family_map::form::MapForm;
     use crate::options::{FamilyOptions, StoreOptions};
-    use crate::store::Store;
-    use crate::store::StoreInner;
+    use crate::store::{Store, StoreInner};
     use crate::write::mutation::Put;
 
     /// Returns three flushed files. The third flush has the newest cell and the newest write.

@@ -5,8 +5,7 @@
 
 use std::sync::Arc;
 
-use cells::Clock;
-use cells::KeepDeletedCells;
+use cells::{Clock, KeepDeletedCells};
 use sstable::{ReadCounters, Timestamp};
 
 use crate::error::{Error, Result};

@@ -6,8 +6,7 @@ use super::next_step::{MapStep, OldFilesRead};
 use crate::family_map::coverage::Coverage;
 use crate::family_map::mode::MapMode;
 use crate::options::{FamilyOptions, StoreOptions};
-use crate::store::Store;
-use crate::store::StoreInner;
+use crate::store::{Store, StoreInner};
 use crate::write::mutation::Put;
 
 /// Opens a store with two files; the family map covers the older one.
