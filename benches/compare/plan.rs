@@ -53,7 +53,7 @@ impl Plan {
         let Self { rows, rounds, gets, questions, scanned, .. } = self;
         let text = format!(
             "{rows} rows in random order; keys of 16 to 24 bytes, values of 100, half of each compressible
-LZ4, data blocks of 4 KiB, 10.0 bits of filter per key in the files of every engine
+LZ4, data blocks of 4 KiB, 10.0 bits of filter per key in the files of each engine that has filters
 ours, default: with a family map in memory, which replaces the filters of the files that it covers; \
 map off: with 10.0 bits per key in all
 RocksDB's filter and kind of cache are named; the others have one kind of cache each, and redb and LMDB \

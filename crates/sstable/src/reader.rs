@@ -137,8 +137,8 @@ impl Reader {
 
     /// Returns the answer of the filter if the file may have cells that a scan wants, or [`FilterAnswer::No`].
     ///
-    /// `times` are the times of the oldest and the newest cell, if they are known; the oldest must also bound the times of
-    /// the cells that the file's delete markers hide. Counts the file as considered and, if it was skipped, the reason.
+    /// `times` are the times of the oldest and the newest cell, if they are known. If the file has delete markers, the oldest
+    /// time must be at most the time of any cell that they hide. Counts the file as considered and, if it was skipped, the reason.
     pub fn may_have(
         &self,
         wanted: &WantedCells<'_>,

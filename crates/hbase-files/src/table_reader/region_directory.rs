@@ -145,7 +145,7 @@ impl RegionDirectories<'_> {
                 found.warnings.push(Warning::new(directory.join(region_info::FILE), what));
             }
         }
-        // Only the rules of `hbase:meta` see its marks: the files have none.
+        // A `.regioninfo` has no marks of an offline or split region; only `hbase:meta` has them.
         Ok(RegionInfo { offline: false, split: false, ..known })
     }
 

@@ -1,6 +1,6 @@
 //! Whether a scan reads a file, by the file's rows, times and filter.
 //!
-//! The files of a scan are in no order by time, and each is decided about once, when the scan begins:
+//! The files of a scan are not ordered by time. Each file is decided once, when the scan begins:
 //!
 //! | step | decides by                                | the file is skipped if                      | counter                   |
 //! |-----:|-------------------------------------------|---------------------------------------------|---------------------------|

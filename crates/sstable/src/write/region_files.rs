@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 /// The options should include [`WriterOptions::bulk_load`].
 #[derive(Debug)]
 pub struct RegionFiles<'s, F: NewFiles = LocalFiles> {
-    place: F,
+    file_system: F,
     family: String,
     directory: PathBuf,
     /// The split rows that no cell has reached.
@@ -84,13 +84,13 @@ impl<'s> RegionFiles<'s> {
 }
 
 impl<'s, F: NewFiles> RegionFiles<'s, F> {
-    /// Does the same as [`create`](RegionFiles::create) in the file system `place`.
+    /// Does the same as [`create`](RegionFiles::create) in another file system.
     ///
     /// # Errors
     ///
     /// As for [`create`](RegionFiles::create).
     pub fn create_in(
-        place: F,
+        file_system: F,
         out: &Path,
         family: &[u8],
         splits: &'s [Vec<u8>],
@@ -109,20 +109,20 @@ impl<'s, F: NewFiles> RegionFiles<'s, F> {
             return Err(invalid(out, "split rows must ascend, without duplicates".to_owned()));
         }
         let directory = out.join(family);
-        place.create_directory(&directory).map_err(io_error(&directory, "create"))?;
-        if !place.is_empty(&directory).map_err(io_error(&directory, "list"))? {
+        file_system.create_directory(&directory).map_err(io_error(&directory, "create"))?;
+        if !file_system.is_empty(&directory).map_err(io_error(&directory, "list"))? {
             return Err(invalid(&directory, "has files already; export elsewhere".to_owned()));
         }
         let (family, splits) = (family.to_owned(), splits.iter().peekable());
         let cancellation = Cancellation(&|| false);
         let (part, files) = (None, Vec::new());
-        Ok(Self { place, family, directory, splits, options, cancellation, part, files })
+        Ok(Self { file_system, family, directory, splits, options, cancellation, part, files })
     }
 
     /// Asks `is_cancelled` before each write of about 1 MiB, and fails once it returns `true`.
     ///
-    /// The end of a file is also written so: a caller that asks between cells does not cover its filters and index,
-    /// which can take seconds.
+    /// This also covers the filters and the index at the end of a file, which can take seconds, and which a check between
+    /// cells does not reach.
     #[must_use]
     pub fn cancelled_if(self, is_cancelled: &'s dyn Fn() -> bool) -> Self {
         Self { cancellation: Cancellation(is_cancelled), ..self }
@@ -146,7 +146,7 @@ impl<'s, F: NewFiles> RegionFiles<'s, F> {
             Some(part) => part,
             none => {
                 let (pending, sink) =
-                    PendingFile::create(self.place.clone(), &self.directory, random_name()?)?;
+                    PendingFile::create(self.file_system.clone(), &self.directory, random_name()?)?;
                 let shown = FileName::new(format!("{}/{}", self.family, pending.name()));
                 let sink = CancellableSink { sink, cancellation: self.cancellation };
                 let writer = Writer::new(sink, shown, self.options.clone())?;
