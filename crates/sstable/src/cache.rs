@@ -14,12 +14,12 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use cells::BlockOffset;
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{OptionsBuilder, Weighter};
 
 use crate::block::cached::CachedBlock;
 use crate::own_process::OwnProcess;
-use cells::BlockOffset;
 
 /// A cache for the blocks of many files, shared by their readers.
 ///

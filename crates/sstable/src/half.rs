@@ -12,11 +12,11 @@
 //! the split key. The bottom half has the cells before the split key, the top half all others.
 //! HBase: `Reference`.
 
+use cells::{BlockOffset, FileName, KeyRef};
 use prost::Message;
 
 use crate::error::{Damage, Result};
 use crate::input::Input;
-use cells::{BlockOffset, FileName, KeyRef};
 
 /// A half of a file.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]

@@ -107,6 +107,7 @@ mod tests {
     use std::sync::Arc;
 
     use bytes::Bytes;
+    use cells::FileName;
 
     use super::*;
     use crate::compression::Compression;
@@ -116,7 +117,6 @@ mod tests {
     use crate::reader::Reader;
     use crate::reader::tests::write;
     use crate::write::WriterOptions;
-    use cells::FileName;
 
     /// Reads all cells of a file.
     fn read(file: &Bytes, limits: Limits) -> Result<()> {

@@ -13,6 +13,8 @@ use std::ops::Bound;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
+use cells::{FileName, Timestamp};
+
 use crate::error::{Error, Result};
 use crate::file::file_info::FileInfo;
 use crate::file::filters::file_filter::FileFilter;
@@ -27,7 +29,6 @@ use crate::probe::RowProbe;
 use crate::scan::scanner::Scanner;
 use crate::source::{FileSource, ReadAt};
 use crate::trace::ReadTrace;
-use cells::{FileName, Timestamp};
 
 /// An open file. Clones are cheap and share the file; threads may share a reader.
 ///

@@ -1,4 +1,5 @@
 use bytes::Bytes;
+use cells::{CellRef, Comparator, KeyRef, SequenceId, Timestamp};
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 
 use super::*;
@@ -17,7 +18,6 @@ use crate::file::read_context::ReadContext;
 use crate::probe::RowProbe;
 use crate::trace::{BlockKind, BlockSource};
 use crate::write::{FilterOptions, Writer, WriterOptions};
-use cells::{CellRef, Comparator, KeyRef, SequenceId, Timestamp};
 
 pub(crate) const SEED: Seed = Seed::new(0x5eed);
 pub(crate) const ROWS: u32 = 3000;

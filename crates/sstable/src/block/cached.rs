@@ -12,6 +12,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use cells::Comparator;
 
 use super::bloom::BloomBits;
 use super::data::DataBlock;
@@ -22,7 +23,6 @@ use super::index_entry::IndexEntries;
 use super::meta::{FilterBlock, MetaBlock};
 use crate::encoding::DamageReason;
 use crate::trace::BlockKind;
-use cells::Comparator;
 
 /// A block in the cache; its size does not change.
 #[derive(Clone, Debug)]

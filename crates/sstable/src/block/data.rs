@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use cells::KeyRef;
+
 use super::decoded::DecodedBlock;
 use super::encoded::EncodedBlock;
 use super::origin::BlockIdentity;
 use super::row_index::RowIndexKind;
 use crate::buffers::Buffers;
 use crate::encoding::DamageReason;
-use cells::KeyRef;
 
 /// An encoded or decoded data block, shared between the cache and readers.
 #[derive(Clone, Debug)]

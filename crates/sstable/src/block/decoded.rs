@@ -8,6 +8,7 @@
 //! Each cell starts with the lengths of its key (`k`) and value (`v`); see `encoding::plain`. An
 //! offset of a cell counts from the start of the first cell.
 
+use cells::{CellRef, KeyRef};
 use filter::KeyHash;
 
 use super::origin::BlockIdentity;
@@ -15,7 +16,6 @@ use super::row_index::{RowIndex, RowIndexKind, RowPosition, row_at};
 use super::row_table::{RowTable, TableAddress, to_usize};
 use crate::buffers::Buffers;
 use crate::encoding::{CellLayout, PlainCells, PlainCursor, RowStarts};
-use cells::{CellRef, KeyRef};
 
 /// A searchable data block. The cells and the size in memory never change after decoding.
 #[derive(Debug)]

@@ -7,6 +7,8 @@
 
 use std::cmp::Ordering;
 
+use cells::CellRef;
+
 use super::decoded::DecodedBlock;
 use super::origin::BlockIdentity;
 use super::row_index::RowIndexKind;
@@ -15,7 +17,6 @@ use crate::encoding::{
     CellLayout, Cells, CheckingCursor, CursorMove, DamageReason, DeltaCursor, RowStarts,
     decode_delta,
 };
-use cells::CellRef;
 
 /// A data block whose cells are not yet checked.
 #[derive(Debug)]

@@ -17,10 +17,10 @@
 use std::io::Read;
 
 use byteorder::{BigEndian, ReadBytesExt};
+use cells::BlockOffset;
 
 use crate::checksum::ChecksumType;
 use crate::error::{BlockType, Damage};
-use cells::BlockOffset;
 
 /// The header of a block.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -4,12 +4,12 @@
 //! adjacent in memory, so a search compares digits first and keys last; see `row_digits`.
 
 use bytes::Bytes;
+use cells::{Comparator, KeyRef};
 
 use super::index_entry::{BlockHandle, IndexEntries, IndexEntry};
 use super::slot::BlockSlot;
 use crate::encoding::DamageReason;
 use crate::row_digits::RowDigits;
-use cells::{Comparator, KeyRef};
 
 /// A searchable index block: root, intermediate or leaf.
 #[derive(Debug)]
@@ -122,9 +122,10 @@ fn key_of(entries: &IndexEntries, index: usize) -> KeyRef<'_> {
 
 #[cfg(test)]
 mod tests {
+    use cells::BlockOffset;
+
     use super::*;
     use crate::block::index_entry::write_index_entries;
-    use cells::BlockOffset;
 
     fn index(rows: &[&[u8]]) -> Result<IndexBlock, DamageReason> {
         let keys = rows.iter().map(|row| {

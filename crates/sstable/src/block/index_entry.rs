@@ -27,11 +27,11 @@
 //! |           | entries                | block offset (i64), on-disk size (i32), key             |
 
 use bytes::Bytes;
+use cells::BlockOffset;
 
 use crate::encoding::DamageReason;
 use crate::error::BlockType;
 use crate::input::{Input, hvlong_len, write_hvlong};
-use cells::BlockOffset;
 
 /// The handle of a block, with a key: a lower bound of the block's keys, or a META block's name.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

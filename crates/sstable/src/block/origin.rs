@@ -1,9 +1,10 @@
 //! The handle, type and predecessor of a block in memory.
 
+use cells::BlockOffset;
+
 use super::header::BlockHeader;
 use super::index_entry::BlockHandle;
 use crate::error::BlockType;
-use cells::BlockOffset;
 
 /// Identifies a block in memory: its handle in the file, its type and its predecessor.
 #[derive(Clone, Copy, Debug)]

@@ -13,10 +13,11 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use cells::Comparator;
+
 use super::row_table::{RowTable, to_usize};
 use crate::encoding::{CellLayout, PlainCells, RowStarts};
 use crate::row_digits::{RowDigits, common_prefix_len};
-use cells::Comparator;
 
 /// How rows are looked up in a decoded block.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -188,10 +189,11 @@ fn no_cell(at: usize, len: usize) -> ! {
 
 #[cfg(test)]
 mod tests {
+    use cells::{CellRef, Timestamp};
+
     use super::*;
     use crate::buffers::Body;
     use crate::encoding::{BlockEncoder, Cells, DataBlockEncoding};
-    use cells::{CellRef, Timestamp};
 
     fn cells() -> PlainCells {
         let mut encoder = BlockEncoder::new(DataBlockEncoding::None, CellLayout::default());

@@ -1,5 +1,7 @@
 //! Data blocks iterated, decoded and searched, in every encoding.
 
+use cells::{BlockOffset, CellRef, CellType, Comparator, KeyRef, SequenceId, Timestamp};
+
 use super::data::DataBlock;
 use super::decoded::DecodedBlock;
 use super::encoded::EncodedBlock;
@@ -12,7 +14,6 @@ use crate::encoding::{
     BlockEncoder, CellLayout, Cells, CursorMove, DamageReason, DataBlockEncoding,
 };
 use crate::error::BlockType;
-use cells::{BlockOffset, CellRef, CellType, Comparator, KeyRef, SequenceId, Timestamp};
 
 const LAYOUT: CellLayout =
     CellLayout { tags: true, mvcc: true, compressed_tags: false, order: Comparator::Bytes };

@@ -12,10 +12,11 @@
 
 use std::cmp::Ordering;
 
+use cells::{CellRef, CellType, Comparator, KeyRef, SequenceId, Timestamp};
+
 use super::plain::{LENGTHS_LEN, TIME_LEN, read_after_value, read_cell};
 use super::{CellLayout, DamageReason, PlainCells};
 use crate::input::Input;
-use cells::{CellRef, CellType, Comparator, KeyRef, SequenceId, Timestamp};
 
 /// The offset of the row in a cell: after key length, value length and row length.
 const ROW_AT: usize = LENGTHS_LEN + 2;

@@ -2,13 +2,14 @@
 
 use std::mem;
 
+use cells::CellRef;
+
 use super::cells::ID_LEN;
 use super::delta::{
     DELTA_HEADER_LEN, EncoderKey, encode_diff, encode_fast_diff, encode_prefix, write_len,
 };
 use super::{CellLayout, DataBlockEncoding, plain, row_index_v1, tag_dictionary};
 use crate::input::write_hvlong;
-use cells::CellRef;
 
 /// An encoder of data block bodies, reused from block to block.
 #[derive(Debug)]

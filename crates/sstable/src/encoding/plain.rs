@@ -12,9 +12,10 @@
 //!
 //! Every other encoding is decoded into this form, so that one search serves all encodings.
 
+use cells::{CellRef, CellType, KeyRef, SequenceId};
+
 use super::{CellLayout, DamageReason};
 use crate::input::{Input, hvlong_len, write_hvlong};
-use cells::{CellRef, CellType, KeyRef, SequenceId};
 
 /// Bytes of key length and value length.
 pub(super) const LENGTHS_LEN: usize = 8;

@@ -6,8 +6,9 @@
 
 use std::cmp::Ordering;
 
-use super::{CellBounds, CellLayout, CursorMove, DamageReason, PlainCells};
 use cells::CellRef;
+
+use super::{CellBounds, CellLayout, CursorMove, DamageReason, PlainCells};
 
 /// A cursor over checked cells. It is always on a cell.
 ///

@@ -9,9 +9,10 @@
 
 use std::ops::Range;
 
+use cells::CellRef;
+
 use super::{CellLayout, DamageReason, plain};
 use crate::input::Input;
-use cells::CellRef;
 
 /// Collects the row offsets of the block being written.
 #[derive(Debug, Default)]

@@ -12,6 +12,7 @@
 //! | META                   | –                    | –                                             |
 
 use bytes::Bytes;
+use cells::BlockOffset;
 
 use super::filters::chunked_bloom::ChunkedBloom;
 use super::parts::FileBlocks;
@@ -23,7 +24,6 @@ use crate::block::row_index::RowIndexKind;
 use crate::buffers::{Body, Buffers};
 use crate::encoding::DamageReason;
 use crate::error::{BlockType, Damage, Result};
-use cells::BlockOffset;
 
 /// The number of entries in a block, and its first key. See [`FileBlocks::contents`].
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -144,10 +144,11 @@ fn bloom_key(bloom: &ChunkedBloom, key: &Bytes) -> BlockFirstKey {
 mod tests {
     use std::sync::Arc;
 
+    use cells::{FileName, KeyRef};
+
     use super::*;
     use crate::file::options::ReaderOptions;
     use crate::reader::Reader;
-    use cells::{FileName, KeyRef};
 
     const FILE: &[u8] = include_bytes!("../../testdata/p06-none-snappy-rowcol.hfile");
 

@@ -11,6 +11,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use cells::{BlockOffset, Comparator, KeyRef};
 
 use super::load_block::BlockReader;
 use super::read_context::ReadContext;
@@ -20,7 +21,6 @@ use crate::block::index_entry::{BlockHandle, IndexEntry};
 use crate::block::slot::BlockSlot;
 use crate::encoding::DamageReason;
 use crate::error::{BlockType, Result};
-use cells::{BlockOffset, Comparator, KeyRef};
 
 /// The root of the index and its number of levels.
 #[derive(Debug)]

@@ -20,10 +20,11 @@
 
 use std::borrow::Cow;
 
+use cells::{CellType, KeyRef, Timestamp};
+
 use crate::block::index_entry::{IndexEntry, LengthForm};
 use crate::encoding::DamageReason;
 use crate::input::Input;
-use cells::{CellType, KeyRef, Timestamp};
 
 /// Hudi's names for the order of bytes: in its base files, and in the index of a bootstrapped table.
 pub(crate) const COMPARATORS: [&str; 2] = [

@@ -6,6 +6,8 @@
 
 use std::sync::Arc;
 
+use cells::KeyRef;
+
 use super::data_index::{DataEntry, DataIndex, NodeEntry, Predecessor};
 use super::open_file::OpenFile;
 use super::read_context::ReadContext;
@@ -13,7 +15,6 @@ use crate::block::index_block::IndexBlock;
 use crate::block::index_entry::{BlockHandle, IndexEntry};
 use crate::block::origin::BlockIdentity;
 use crate::error::{Damage, Error, Result};
-use cells::KeyRef;
 
 /// A cursor over the data index, at the entry of a data block.
 #[derive(Clone, Debug)]

@@ -10,6 +10,8 @@
 
 use std::sync::Arc;
 
+use cells::FileName;
+
 use super::options::Caching;
 use super::raw_block::RawDataBlock;
 use super::read_context::ReadContext;
@@ -29,7 +31,6 @@ use crate::error::{BlockType, Damage, Error, Result};
 use crate::limits::Limits;
 use crate::source::ReadAt;
 use crate::trace::{BlockKind, BlockSource, ReadTrace};
-use cells::FileName;
 
 /// Reads the blocks of one open file.
 pub(crate) struct BlockReader {

@@ -9,6 +9,8 @@
 
 use std::sync::Arc;
 
+use cells::{BlockOffset, KeyRef};
+
 use super::data_index::{
     DataEntry, DataIndex, Predecessor, check_at_most, check_key_range, check_lower_bound,
     check_predecessor, first_key_is_unambiguous,
@@ -27,7 +29,6 @@ use crate::buffers::Buffers;
 use crate::encoding::DamageReason;
 use crate::error::{BlockType, Damage, Error, Result};
 use crate::trace::{BlockKind, BlockSource};
-use cells::{BlockOffset, KeyRef};
 
 /// What a data block is loaded for. It decides the form of the block, unless the block is decoded in
 /// the cache already:

@@ -7,6 +7,7 @@
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
+use cells::{BlockOffset, Comparator, FileName, KeyRef};
 
 use super::data_index::DataIndex;
 use super::filters::chunked_bloom::ChunkedBloom;
@@ -32,7 +33,6 @@ use crate::file::file_info::FileInfo;
 use crate::file::trailer::Trailer;
 use crate::input::Input;
 use crate::source::ReadAt;
-use cells::{BlockOffset, Comparator, FileName, KeyRef};
 
 /// Bytes at the end of a file that the first read fetches.
 ///

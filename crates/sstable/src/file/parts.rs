@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use cells::{BlockOffset, KeyRef};
 
 use super::data_index::{NodeEntry, Predecessor};
 use super::filters::chunked_bloom::{BloomSummary, ChunkedBloom};
@@ -22,7 +23,6 @@ use crate::compression::Compression;
 use crate::encoding::DataBlockEncoding;
 use crate::error::{BlockType, Damage, Result};
 use crate::trace::ReadTrace;
-use cells::{BlockOffset, KeyRef};
 
 /// The blocks of a file. Returned by [`Reader::blocks`](crate::Reader::blocks).
 #[derive(Clone, Copy, Debug)]

@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use bytes::Bytes;
+use cells::BlockOffset;
 
 use super::load_block::BlockReader;
 use super::raw_block::{RawBlock, RawDataBlock};
@@ -18,7 +19,6 @@ use crate::compression::{Compression, check_can_hold};
 use crate::error::{Damage, DecodeError, Error, Result};
 use crate::limits::Limits;
 use crate::{compression, encoding};
-use cells::BlockOffset;
 
 impl BlockReader {
     /// Reads, verifies and decompresses the block at `handle`.

@@ -12,6 +12,7 @@
 
 use std::borrow::Cow;
 
+use cells::{BlockOffset, Comparator};
 use prost::Message;
 
 use super::hudi;
@@ -19,7 +20,6 @@ use crate::compression::Compression;
 use crate::encoding::DamageReason;
 use crate::error::{BlockType, Damage, DecodeError};
 use crate::input::Input;
-use cells::{BlockOffset, Comparator};
 
 /// The trailer of a file: version, offsets, counts and codecs.
 #[derive(Clone, Debug, Eq, PartialEq)]

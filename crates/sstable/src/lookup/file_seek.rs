@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cells::KeyRef;
 use cells::shown::pass_to_column;
 use filter::KeyHash;
 
@@ -20,7 +21,6 @@ use crate::file::read_context::ReadContext;
 use crate::probe::RowProbe;
 use crate::scan::scanner::{ScanPosition, Scanner};
 use crate::trace::{BlockKind, BlockSource, ReadTrace};
-use cells::KeyRef;
 
 /// The search for a row in one file that neither its filter nor the family map excluded.
 #[derive(Debug)]

@@ -4,12 +4,11 @@ use std::cmp::{Ordering, Reverse};
 use std::ops::Deref;
 use std::sync::Arc;
 
-use cells::{RowHead, row_head};
+use cells::{Comparator, RowHead, Timestamp, row_head};
 
 use crate::file::filters::file_filter::FileFilter;
 use crate::file::open_file::OpenFile;
 use crate::probe::RowProbe;
-use cells::{Comparator, Timestamp};
 
 /// A file of a lookup list.
 ///

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use cells::{CellRef, Timestamp};
+
 use super::file_seek::FileSeek;
 use super::files::{FileFate, LookupFile};
 use crate::error::Result;
@@ -10,7 +12,6 @@ use crate::file::open_file::OpenFile;
 use crate::probe::RowProbe;
 use crate::scan::scanner::{ScanPosition, Scanner};
 use crate::trace::ReadTrace;
-use cells::{CellRef, Timestamp};
 
 /// Receives what a lookup did with each file, in the order of the list.
 pub trait LookupObserver {

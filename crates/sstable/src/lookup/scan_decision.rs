@@ -16,13 +16,13 @@ use std::cmp::Ordering;
 use std::ops::Bound;
 
 use cells::rules::Rules;
+use cells::{Comparator, Timestamp};
 
 use crate::file::filters::file_filter::FileFilter;
 use crate::file::filters::filter_answer::FilterAnswer;
 use crate::file::open_file::OpenFile;
 use crate::probe::RowProbe;
 use crate::trace::ReadTrace;
-use cells::{Comparator, Timestamp};
 
 /// A range of rows, in the order of a table.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use cells::{CellRef, FileName, Timestamp};
+
 use super::*;
 use crate::block::BloomType;
 use crate::block::bloom::BloomBits;
@@ -15,7 +17,6 @@ use crate::reader::tests::{ROWS, SEED, cached, open, row, with_filter, write};
 use crate::scan::scanner::{ScanPosition, Scanner};
 use crate::trace::{BlockKind, BlockSource, ReadTrace};
 use crate::write::{Writer, WriterOptions};
-use cells::{CellRef, FileName, Timestamp};
 
 /// Returns the numbers of present and absent rows, in no order.
 fn numbers() -> impl Iterator<Item = u32> {

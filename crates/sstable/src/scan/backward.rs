@@ -9,11 +9,12 @@
 
 use std::sync::Arc;
 
+use cells::KeyRef;
+
 use super::scanner::{RowPlace, ScanPosition, Scanner};
 use crate::block::data::DataRef;
 use crate::block::decoded::DecodedBlock;
 use crate::error::Result;
-use cells::KeyRef;
 
 impl Scanner {
     /// Moves to the first cell of the greatest row below `row`, or of all rows if `row` is `None`.

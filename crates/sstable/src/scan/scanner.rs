@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use cells::merge::CellCursor;
+use cells::{CellRef, KeyRef};
 
 use super::read_ahead::ReadAhead;
 use crate::block::data::{DataBlock, DataRef};
@@ -17,7 +18,6 @@ use crate::file::open_file::OpenFile;
 use crate::file::options::Caching;
 use crate::file::read_context::ReadContext;
 use crate::trace::ReadTrace;
-use cells::{CellRef, KeyRef};
 
 /// A cursor over the cells of a file.
 ///

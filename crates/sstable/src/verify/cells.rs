@@ -1,6 +1,6 @@
 //! Checks of all cells of a file together: order, family, file info, filters.
 
-use cells::{show_count, show_number};
+use cells::{CellRef, CellType, KeyRef, SequenceId, Timestamp, show_count, show_number};
 use filter::Seed;
 
 use crate::block::BloomType;
@@ -11,7 +11,6 @@ use crate::file::filters::filter_answer::FilterAnswer;
 use crate::file::open_file::OpenFile;
 use crate::probe::RowProbe;
 use crate::trace::ReadTrace;
-use cells::{CellRef, CellType, KeyRef, SequenceId, Timestamp};
 
 /// The counters and extremes of the cells checked so far.
 #[derive(Default)]

@@ -1,8 +1,9 @@
 //! A data block of a verified file, with its first and last key.
 
+use cells::{BlockOffset, KeyRef};
+
 use crate::block::decoded::DecodedBlock;
 use crate::block::index_entry::BlockHandle;
-use cells::{BlockOffset, KeyRef};
 
 /// A data block, or an unreadable block that may be one. The index must list all data blocks.
 pub(super) struct CheckedBlock {

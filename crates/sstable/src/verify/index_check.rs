@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use cells::{show_count, show_number};
+use cells::{BlockOffset, KeyRef, show_count, show_number};
 
 use super::cells::display_key;
 use super::checked_block::{Keys, ReadableBlock, keys};
@@ -17,7 +17,6 @@ use crate::error::{BlockType, Damage, Result};
 use crate::file::options::Caching;
 use crate::file::read_context::ReadContext;
 use crate::trace::ReadTrace;
-use cells::{BlockOffset, KeyRef};
 
 /// The state of a traversal of the index.
 struct IndexTraversal {

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use cells::BlockOffset;
+
 use crate::block::index_block::IndexBlock;
 use crate::block::index_entry::BlockHandle;
 use crate::error::BlockType;
@@ -9,7 +11,6 @@ use crate::file::filters::chunked_bloom::ChunkedBloom;
 use crate::file::open_file::OpenFile;
 use crate::file::options::Caching;
 use crate::trace::ReadTrace;
-use cells::BlockOffset;
 
 /// An unreadable block, or, if its end is unknown, all bytes up to the next known block.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,8 @@
 //! The rows that damaged data blocks may have held.
 
-use super::checked_block::CheckedBlock;
 use cells::{BlockOffset, KeyRef, RowsBetween};
+
+use super::checked_block::CheckedBlock;
 
 /// The rows that one damaged block, or range of the file, may have held, or that the damage may hide.
 #[derive(Clone, Debug, Eq, PartialEq)]

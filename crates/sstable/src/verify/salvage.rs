@@ -12,6 +12,8 @@
 
 use std::borrow::Cow;
 
+use cells::{BlockOffset, Cell, CellRef, RowsBetween};
+
 use super::stored_form::{FoundBlock, StoredForm};
 use crate::block::BlockHeader;
 use crate::encoding::DamageReason;
@@ -19,7 +21,6 @@ use crate::error::{BlockType, Damage, DecodeError, Error, Result};
 use crate::file::load_block::BlockReader;
 use crate::file::raw_block::RawBlock;
 use crate::reader::Reader;
-use cells::{BlockOffset, Cell, CellRef, RowsBetween};
 
 /// The first and the maximum length in bytes of a read in the search for the next block.
 const WINDOW_LENS: (u64, u64) = (1 << 14, 1 << 20);

@@ -1,13 +1,13 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use cells::{CellRef, FileName, Timestamp};
 
 use crate::error::Error;
 use crate::file::options::ReaderOptions;
 use crate::reader::Reader;
 use crate::verify::salvage;
 use crate::write::{Writer, WriterOptions};
-use cells::{CellRef, FileName, Timestamp};
 
 /// Returns a file of three blocks, and the offset of the second block.
 ///

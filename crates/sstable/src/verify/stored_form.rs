@@ -4,6 +4,8 @@
 //! that the block shows: its type and its first two bytes name the encoding. The optional fields of
 //! cells are found by trial: with wrong ones, the bytes of a block are rarely all cells.
 
+use cells::BlockOffset;
+
 use crate::block::decoded::DecodedBlock;
 use crate::block::index_entry::BlockHandle;
 use crate::block::origin::BlockIdentity;
@@ -13,7 +15,6 @@ use crate::encoding::{CellLayout, DamageReason, DataBlockEncoding};
 use crate::error::BlockType;
 use crate::file::load_block::BlockReader;
 use crate::file::raw_block::RawBlock;
-use cells::BlockOffset;
 
 /// The form of the cells of a block.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -1,4 +1,5 @@
 use bytes::Bytes;
+use cells::{CellRef, CellType, SequenceId, Timestamp};
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 
 use super::*;
@@ -6,7 +7,6 @@ use crate::block::BloomType;
 use crate::checksum::ChecksumType;
 use crate::file::trailer::Trailer;
 use crate::write::{FilterOptions, HBaseVersion, Writer, WriterOptions};
-use cells::{CellRef, CellType, SequenceId, Timestamp};
 
 const FILES: [&[u8]; 5] = [
     include_bytes!("../../testdata/s02-empty.hfile"),

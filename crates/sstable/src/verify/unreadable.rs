@@ -7,13 +7,14 @@
 //! 3. the next block that an index lists, or an earlier sound block that the search of salvage
 //!    finds ([`find_next_block`]).
 
+use cells::BlockOffset;
+
 use super::checked_block::CheckedBlock;
 use super::listed_blocks::{ListedBlock, ListedBlocks, UnreadableRange};
 use super::salvage::{find_next_block, holds_cells};
 use super::verification::Verifier;
 use crate::block::BlockHeader;
 use crate::error::{Error, Result};
-use cells::BlockOffset;
 
 impl Verifier<'_> {
     /// Records that the block at `at` is unreadable. Returns the offset at which to resume.

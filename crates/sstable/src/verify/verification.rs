@@ -13,6 +13,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use cells::{BlockOffset, FileName, RowsBetween};
+
 use super::cells::{CellChecks, WrongStatement, display_key};
 use super::checked_block::CheckedBlock;
 use super::listed_blocks::{ListedBlocks, UnreadableRange};
@@ -33,7 +35,6 @@ use crate::file::trailer::Trailer;
 use crate::limits::Limits;
 use crate::reader::Reader;
 use crate::source::ReadAt;
-use cells::{BlockOffset, FileName, RowsBetween};
 
 /// The result of the verification of a file.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]

@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use cells::{BlockOffset, FileName};
+
 use super::block_caching::BlockCaching;
 use super::buffered_sink::BufferedSink;
 use crate::block::header::BlockHeader;
@@ -12,7 +14,6 @@ use crate::compression;
 use crate::compression::{Compression, ZstdFraming};
 use crate::error::{BlockType, Error, Result};
 use crate::write::WriterOptions;
-use cells::{BlockOffset, FileName};
 
 pub(super) const HEADER_LEN: usize = BlockHeader::LEN as usize;
 

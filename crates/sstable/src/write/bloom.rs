@@ -5,6 +5,7 @@
 
 use std::io::Write;
 
+use cells::{CellRef, KeyRef};
 use filter::bloom::hbase::{
     ChunkBuilder, ChunkSizing, FoldedChunk, HashPair, HashType, row_column_error_rate,
 };
@@ -14,7 +15,6 @@ use crate::block::BloomType;
 use crate::block::bloom::{BloomChunk, BloomMeta};
 use crate::error::{BlockType, Result};
 use crate::write::WriterOptions;
-use cells::{CellRef, KeyRef};
 
 /// The keys of a filter.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

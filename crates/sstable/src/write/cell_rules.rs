@@ -1,9 +1,10 @@
 //! Checks of the writer: cells that break a rule of the format.
 
+use cells::{CellRef, KeyRef, escape};
+
 use super::option_rules::BLOCK_LEN_MAX;
 use super::writer::Writer;
 use crate::encoding::plain::{TAGS_LEN_MAX, cell_len, check_tags};
-use cells::{CellRef, KeyRef, escape};
 
 impl<W> Writer<W> {
     /// Checks a cell against the rules of the format and against the previous cell.

@@ -1,12 +1,13 @@
 //! Checks of the options of a writer.
 
+use cells::{Comparator, KeyRef, escape};
+
 use super::bloom::BloomWriter;
 use super::options::InvalidOptions;
 use super::statistics::Statistics;
 use crate::block::BloomType;
 use crate::block::header::BlockHeader;
 use crate::write::WriterOptions;
-use cells::{Comparator, KeyRef, escape};
 
 /// The most bytes of cells in a block.
 ///

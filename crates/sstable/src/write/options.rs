@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use cells::{Comparator, SequenceId, Timestamp};
 use filter::bloom::hbase::HashType;
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 
@@ -12,7 +13,6 @@ use crate::compression::{Compression, ZstdFraming};
 use crate::encoding::DataBlockEncoding;
 use crate::file::file_info::FileInfo;
 use crate::write::HBaseVersion;
-use cells::{Comparator, SequenceId, Timestamp};
 
 /// Options of a writer. The defaults are those of an HBase column family.
 ///

@@ -16,6 +16,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use cells::{BlockOffset, Comparator, FileName, escape};
 
 use super::block_writer::{BlockWriter, HEADER_LEN};
 use super::option_rules::is_reserved_key;
@@ -36,7 +37,6 @@ use crate::limits::Limits;
 use crate::reader::Reader;
 use crate::source::ReadAt;
 use crate::write::{FilterOptions, WriterOptions};
-use cells::{BlockOffset, Comparator, FileName, escape};
 
 /// A change of an entry of the file info.
 #[derive(Clone, Copy, Debug)]

@@ -2,11 +2,12 @@
 
 use std::time::SystemTime;
 
+use cells::{CellRef, CellType, Timestamp};
+
 use crate::block::BloomType;
 use crate::encoding::DataBlockEncoding;
 use crate::file::file_info::{FileInfo, LongestCell};
 use crate::write::{HBaseVersion, WriterOptions};
-use cells::{CellRef, CellType, Timestamp};
 
 /// Sums and extremes over the cells of a file.
 #[derive(Debug)]

@@ -2,13 +2,13 @@
 
 use std::io;
 
+use cells::{CellType, SequenceId, Timestamp};
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 
 use super::*;
 use crate::block::BloomType;
 use crate::compression::Compression;
 use crate::write::FilterOptions;
-use cells::{CellType, SequenceId, Timestamp};
 
 const CELL: CellRef<'_> = CellRef {
     row: b"row",

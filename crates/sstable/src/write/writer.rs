@@ -13,6 +13,8 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
+use cells::{BlockOffset, CellRef, Comparator, FileName, KeyRef};
+
 use super::block_caching::BlockCaching;
 use super::block_writer::BlockWriter;
 use super::bloom::BloomWriter;
@@ -29,7 +31,6 @@ use crate::error::{BlockType, Error, Result};
 use crate::file::file_info::FileInfo;
 use crate::file::trailer::Trailer;
 use crate::write::WriterOptions;
-use cells::{BlockOffset, CellRef, Comparator, FileName, KeyRef};
 
 /// Writes a file of sorted cells.
 ///

@@ -2,6 +2,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::Duration;
 
+use cells::Clock;
+
 use crate::Timestamp;
 use crate::error::{Error, Result};
 use crate::maintenance::compaction::progress::CompactionPhase;
@@ -9,7 +11,6 @@ use crate::options::{CompactionOptions, FamilyOptions, StoreOptions};
 use crate::read::query::{Get, Scan};
 use crate::store::{CheckedFile, CompactionKind, Store};
 use crate::write::mutation::Put;
-use cells::Clock;
 
 fn put(store: &Store, row: &str) -> Result<()> {
     store.put(Put::new(row).column("f", "q", [7; 1000]))

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use cells::rules::{Rules, Verdict};
 use cells::view::View;
+use cells::{Clock, KeepDeletedCells};
 use proptest::prelude::*;
 
 use crate::options::{Durability, FamilyOptions, StoreOptions};
@@ -15,7 +16,6 @@ use crate::store::Store;
 use crate::write::mutation::{Delete, Put, WriteBatch};
 use crate::write::read_modify_write::{Append, Increment};
 use crate::{CellRef, CellType, Timestamp};
-use cells::{Clock, KeepDeletedCells};
 
 /// Versions or columns of the row.
 const MANY: i64 = 40_000;

@@ -217,11 +217,12 @@ fn check_may_hold_keys(known: &FamilyVersion) -> Result<()> {
 mod tests {
     use std::ops::Bound;
 
+    use cells::Clock;
+
     use super::*;
     use crate::Timestamp;
     use crate::options::{FamilyOptions, StoreOptions};
     use crate::store::{CompactionKind, Pairs};
-    use cells::Clock;
 
     fn all(keys: &Keys) -> Vec<String> {
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();

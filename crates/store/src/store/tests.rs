@@ -3,6 +3,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use cells::Clock;
 use sstable::{BlockKind, BlockSource};
 
 use crate::error::Error;
@@ -14,7 +15,6 @@ use crate::store::{CompactionKind, Store};
 use crate::write::mutation::{Delete, Put};
 use crate::write::read_modify_write::{Append, Increment};
 use crate::{Cell, ReadTrace, Timestamp};
-use cells::Clock;
 
 fn open(directory: &Path) -> Store {
     Store::open(directory, StoreOptions::default().clock(Clock::fixed(Timestamp::new(1000))))

@@ -88,10 +88,11 @@ fn read_u32(input: &mut Input<'_>) -> Option<u32> {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use cells::BlockOffset;
+
     use super::*;
     use crate::block::bloom::BloomChunk;
     use crate::block::index_entry::{BlockHandle, IndexEntry};
-    use cells::BlockOffset;
 
     /// Returns the body of a meta block as HBase's trunk writes it.
     pub(crate) fn write(meta: &BloomMeta) -> Vec<u8> {

@@ -8,13 +8,14 @@
 
 use std::ops::Range;
 
+use cells::{CellType, KeyRef, SequenceId};
+
 use super::cells::DeltaCells;
 use super::current_cell::CurrentCell;
 use super::fault::DeltaFault;
 use crate::encoding::plain::{self, LENGTHS_LEN, TAGS_LEN_MAX, TIME_LEN};
 use crate::encoding::{CursorMove, DamageReason};
 use crate::input::{Input, hvlong_len};
-use cells::{CellType, KeyRef, SequenceId};
 
 /// A reader of one cell from the body of a block; it overwrites the previous cell in `current`.
 pub(super) struct CellReader<'c, 'b> {

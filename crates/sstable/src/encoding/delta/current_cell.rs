@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
+use cells::{CellRef, CellType, SequenceId, Timestamp};
+
 use super::cells::DeltaCells;
 use super::key_buffer::{KeyBuffer, SHORT_LEN};
 use crate::encoding::plain::TIME_LEN;
 use crate::encoding::{CellLayout, tag_dictionary};
-use cells::{CellRef, CellType, SequenceId, Timestamp};
 
 /// The current cell, already checked, and all state that is needed to decode the next cell.
 #[derive(Clone, Debug)]

@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use cells::CellRef;
+
 use super::cell_reader::CellReader;
 use super::cells::{DELTA_HEADER_LEN, DeltaCells, DeltaEncoding};
 use super::current_cell::CurrentCell;
@@ -10,7 +12,6 @@ use super::{diff, fast_diff, prefix};
 use crate::buffers::Buffers;
 use crate::encoding::{CellLayout, CursorMove, DamageReason, PlainCells, RowStarts, plain};
 use crate::input::Input;
-use cells::CellRef;
 
 /// A cursor over delta-encoded cells; the cell at the cursor is checked.
 ///

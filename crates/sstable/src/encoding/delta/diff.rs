@@ -15,6 +15,8 @@
 //!
 //! HBase: `DiffKeyDeltaEncoder`.
 
+use cells::CellRef;
+
 use super::cell_reader::{CellFlags, CellReader};
 use super::cells::DeltaCells;
 use super::current_cell::CurrentCell;
@@ -22,7 +24,6 @@ use super::encoder_key::{EncoderKey, write_len};
 use super::fault::DeltaFault;
 use crate::encoding::{CursorMove, DamageReason};
 use crate::input::Input;
-use cells::CellRef;
 
 const SAME_KEY_LEN: u8 = 0x01;
 const SAME_VALUE_LEN: u8 = 0x02;

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use crate::input::write_vint;
 use cells::{CellRef, KeyRef};
+
+use crate::input::write_vint;
 
 /// The flat key of a cell, with the lengths of its fields.
 #[derive(Debug, Default)]

@@ -18,6 +18,8 @@
 //!
 //! HBase: `FastDiffDeltaEncoder`.
 
+use cells::CellRef;
+
 use super::cell_reader::{CellFlags, CellReader};
 use super::cells::DeltaCells;
 use super::current_cell::CurrentCell;
@@ -25,7 +27,6 @@ use super::encoder_key::{EncoderKey, write_len};
 use super::fault::DeltaFault;
 use crate::encoding::CursorMove;
 use crate::input::Input;
-use cells::CellRef;
 
 /// The mask of the number of leading timestamp bytes that equal those of the previous timestamp.
 const SHARED_TIMESTAMP_LEN: u8 = 0x07;

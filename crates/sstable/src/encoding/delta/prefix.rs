@@ -10,13 +10,14 @@
 //!
 //! HBase: `PrefixKeyDeltaEncoder`.
 
+use cells::CellRef;
+
 use super::cell_reader::CellReader;
 use super::cells::DeltaCells;
 use super::current_cell::CurrentCell;
 use super::encoder_key::{EncoderKey, write_len};
 use super::fault::DeltaFault;
 use crate::encoding::CursorMove;
-use cells::CellRef;
 
 /// Appends a cell up to its value.
 pub(in crate::encoding) fn encode(

@@ -5,10 +5,11 @@
 
 use std::cmp::Ordering;
 
+use cells::Comparator;
+
 use super::current_cell::CurrentCell;
 use super::fault::DeltaFault;
 use crate::encoding::CursorMove;
-use cells::Comparator;
 
 impl CurrentCell {
     /// Sets `row_end` for the next key: the first `common` bytes of the current key, then `rest`.

@@ -1,5 +1,6 @@
 //! The decoders against a simple reference decoder, also for damaged blocks.
 
+use cells::{Cell, CellRef, CellType, Comparator, KeyRef, SequenceId, Timestamp};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -11,7 +12,6 @@ use crate::encoding::{
     BlockEncoder, CellLayout, Cells, CursorMove, DataBlockEncoding, tag_dictionary,
 };
 use crate::input::Input;
-use cells::{Cell, CellRef, CellType, Comparator, KeyRef, SequenceId, Timestamp};
 
 const ENCODINGS: [DataBlockEncoding; 3] =
     [DataBlockEncoding::Prefix, DataBlockEncoding::Diff, DataBlockEncoding::FastDiff];

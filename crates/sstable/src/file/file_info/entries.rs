@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use cells::{SequenceId, Timestamp};
 use prost::Message;
 
 use crate::block::BloomType;
 use crate::encoding::{DamageReason, DataBlockEncoding};
 use crate::input::Input;
-use cells::{SequenceId, Timestamp};
 
 /// The file info of an HFile: a map of keys to values that describe the whole file.
 ///

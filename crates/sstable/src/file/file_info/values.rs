@@ -12,10 +12,10 @@
 //! | `Files`    | `PBUF`, then `CompactionEventTracker`: the inputs of a compaction      |
 //! | `Bytes`    | all others, and values that do not have the form that their keys demand      |
 
+use cells::{KeyRef, Timestamp};
 use prost::Message;
 
 use super::entries::{FileInfo, TimeRange};
-use cells::{KeyRef, Timestamp};
 
 /// The value of an entry of the file info.
 #[derive(Clone, Debug, Eq, PartialEq)]

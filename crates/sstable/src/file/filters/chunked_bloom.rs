@@ -5,7 +5,7 @@
 //! ```
 
 use bytes::Bytes;
-use cells::Comparator;
+use cells::{BlockOffset, Comparator, KeyRef};
 use filter::bloom::hbase::{self, HashPair, HashType};
 use filter::theory::hbase_bloom_error_rate;
 
@@ -20,7 +20,6 @@ use crate::file::load_block::BlockReader;
 use crate::probe::RowProbe;
 use crate::row_digits::RowDigits;
 use crate::trace::ReadTrace;
-use cells::{BlockOffset, KeyRef};
 
 /// A Bloom filter in chunks, which are loaded at their first use.
 #[derive(Debug)]

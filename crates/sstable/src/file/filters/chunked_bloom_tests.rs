@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use cells::{BlockOffset, FileName};
 use filter::bloom::hbase_ribbon::RibbonChunk;
 
 use super::*;
@@ -17,7 +18,6 @@ use crate::limits::Limits;
 use crate::reader::tests::{ROWS, SEED, cached, look_up_all, open, row, write};
 use crate::verify;
 use crate::write::WriterOptions;
-use cells::{BlockOffset, FileName};
 
 /// Writes a file with `options`, and replaces its Bloom filter by a ribbon filter of this type.
 fn with_ribbon(options: WriterOptions, type_name: &str) -> Vec<u8> {

@@ -8,6 +8,8 @@
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
+use cells::BlockOffset;
+
 use crate::block::cached::TypedBlock;
 use crate::block::header::BlockHeader;
 use crate::block::index_entry::BlockHandle;
@@ -16,7 +18,6 @@ use crate::error::{BlockType, Damage, Error, Result};
 use crate::file::load_block::BlockReader;
 use crate::file::options::Caching;
 use crate::trace::{BlockSource, ReadTrace};
-use cells::BlockOffset;
 
 /// A block of a filter, loaded at its first use.
 #[derive(Debug)]

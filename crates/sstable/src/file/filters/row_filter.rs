@@ -15,6 +15,7 @@
 use std::sync::OnceLock;
 
 use bytes::Bytes;
+use cells::BlockOffset;
 use filter::{FilterKind, Membership, StoredFilter};
 
 use super::filter_answer::FilterAnswer;
@@ -32,7 +33,6 @@ use crate::file::load_block::BlockReader;
 use crate::file::options::Caching;
 use crate::probe::RowProbe;
 use crate::trace::ReadTrace;
-use cells::BlockOffset;
 
 /// A summary of this project's filter over the rows of a file.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,6 +2,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use cells::{BlockOffset, CellRef, FileName, Timestamp};
 use filter::KeyHash;
 
 use super::*;
@@ -17,7 +18,6 @@ use crate::source::ReadAt;
 use crate::trace::{BlockKind, BlockSource};
 use crate::verify;
 use crate::write::{Writer, WriterOptions};
-use cells::{BlockOffset, CellRef, FileName, Timestamp};
 
 /// Options for a file with about ten partitions.
 fn in_partitions() -> WriterOptions {

@@ -342,6 +342,7 @@ fn read_family(bytes: &mut &[u8]) -> Result<FamilyEntry, Invalid> {
 mod tests {
     use std::time::Duration;
 
+    use cells::KeepDeletedCells;
     use filter::{ErrorRate, FilterKind, Sizing};
     use sstable::{BloomType, Compression, DataBlockEncoding, KeyRef, Timestamp};
 
@@ -349,7 +350,6 @@ mod tests {
     use super::*;
     use crate::family_map::mode::MapMode;
     use crate::files::names::identity::is_store_file_name;
-    use cells::KeepDeletedCells;
 
     fn key(row: &[u8]) -> FlatKey {
         let mut key = Vec::new();
