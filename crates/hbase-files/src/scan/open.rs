@@ -124,21 +124,16 @@ fn leave_out_replaced(
     family: &[u8],
     files: &mut Vec<OpenFile>,
 ) -> Result<()> {
-    let said = |files: &[OpenFile]| -> Vec<FamilyFile> {
-        files.iter().map(|file| FamilyFile::of(&file.name, &file.reader)).collect()
-    };
-    let by_files = ReplacedFiles::by_files(&said(files));
-    files.retain(|file| !by_files.has(&file.name));
-    let mut by_logs = ReplacedFiles::default();
+    let mut family_files: Vec<FamilyFile> =
+        files.iter().map(|file| FamilyFile::of(&file.name, &file.reader)).collect();
+    let mut replaced = ReplacedFiles::by_files(&family_files);
+    family_files.retain(|file| !replaced.has(&file.name));
     if plan.scan.with_logs {
-        by_logs.add_logged(plan.logs.replaced_files(region.name().as_str(), family));
-    } else {
-        let left = said(files);
-        if left.iter().any(|file| only_logs_can_tell(file, &left)) {
-            by_logs.add_logged(&logged_compactions(plan, region, family)?);
-        }
+        replaced.add_logged(plan.logs.replaced_files(region.name().as_str(), family));
+    } else if family_files.iter().any(|file| only_logs_can_tell(file, &family_files)) {
+        replaced.add_logged(&logged_compactions(plan, region, family)?);
     }
-    files.retain(|file| !by_logs.has(&file.name));
+    files.retain(|file| !replaced.has(&file.name));
     Ok(())
 }
 
