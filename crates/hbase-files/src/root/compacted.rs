@@ -14,9 +14,9 @@ use crate::tree::FileTree;
 
 /// Takes the files that a compaction has replaced from a list of store files, and returns them in their order.
 ///
-/// A file counts as replaced if another file of its directory, which is not replaced by it, names it as an input. To find out, this opens every
-/// file of a directory that has more than one; [`Listing`](crate::Listing) opens none. A file that cannot be
-/// opened replaces nothing. In the archive, no region is live, and no file counts as replaced.
+/// A file counts as replaced if another file of its directory, which is not replaced by it, names it as an input. To
+/// find out, this opens every file of a directory that has more than one; [`Listing`](crate::Listing) opens none. A
+/// file that cannot be opened replaces nothing. In the archive, no region is live, and no file counts as replaced.
 ///
 /// HBase: `StoreEngine.openStoreFiles`.
 pub fn split_off_compacted(tree: &dyn FileTree, entries: &mut Vec<ListedFile>) -> Vec<ListedFile> {

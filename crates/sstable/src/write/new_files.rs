@@ -3,7 +3,7 @@
 //! The file is written under a temporary name, synced and renamed; then its directory is synced. A file
 //! with a final name is therefore complete.
 
-use std::fmt::{Debug, Write as _};
+use std::fmt::Debug;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -179,10 +179,7 @@ pub(super) fn random_name() -> Result<String> {
     getrandom::fill(&mut bytes)
         .map_err(|error| io::Error::other(error.to_string()))
         .map_err(io_error(Path::new("random source"), "read"))?;
-    Ok(bytes.iter().fold(String::with_capacity(32), |mut name, byte| {
-        write!(name, "{byte:02x}").expect("writing to a string cannot fail");
-        name
-    }))
+    Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
 }
 
 /// Returns a function for `map_err` that adds the path and the failed action.
