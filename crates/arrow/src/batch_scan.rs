@@ -166,7 +166,7 @@ impl BatchScan {
         self
     }
 
-    /// Adds a family of which all columns are wanted. Default: all families, unless there are
+    /// Adds a family with all of its columns. Default: all families, unless there are
     /// wanted columns.
     ///
     /// In a pivot: also shows the rows that have values only in other columns of the family.

@@ -1,6 +1,6 @@
 //! Splits: parts of a scan that other processes read as record batches.
 //!
-//! The bytes are those of a [`ScanSplit`], to which the form of the batches is attached: a [`FormMessage`], protobuf.
+//! The bytes are a [`ScanSplit`], then the form of the batches: a [`FormMessage`], protobuf.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use crate::source::Source;
 
 /// A part of a scan: the rows of a region or of an HFile, as record batches.
 ///
-/// [`BatchScan::table_splits`] and [`BatchScan::hfile_splits`] make splits. Those of a scan together return each of
-/// its rows once. [`to_bytes`](Self::to_bytes) writes a split for another process; see [`ScanSplit`].
+/// [`BatchScan::table_splits`] and [`BatchScan::hfile_splits`] make splits. The splits of a scan together return
+/// each of its rows once. [`to_bytes`](Self::to_bytes) writes a split for another process; see [`ScanSplit`].
 #[derive(Clone, Debug)]
 pub struct BatchSplit {
     split: ScanSplit,
@@ -38,7 +38,7 @@ impl BatchScan {
     /// Divides a scan of a table into splits for other processes, as [`Table::splits`].
     ///
     /// Each region with files for the scan has one, and a region with more than `target_len` bytes several.
-    /// `reading` is that of [`table`](Self::table).
+    /// `reading` is as in [`table`](Self::table).
     ///
     /// ```no_run
     /// use std::path::Path;

@@ -59,8 +59,7 @@ impl Batches {
         self.source.warnings()
     }
 
-    /// Returns the torn write-ahead logs, of which the scan reads the entries before the unfinished
-    /// part.
+    /// Returns the torn write-ahead logs. The scan reads their entries before the unfinished part.
     ///
     /// Empty unless the scan of a table reads [logs](hbase_files::TableScan::with_logs).
     pub fn torn_logs(&self) -> Vec<TornLog> {

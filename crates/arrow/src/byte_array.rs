@@ -52,7 +52,7 @@ impl ByteArray {
         }
     }
 
-    /// Returns the bytes of a value, those of text in UTF-8; of null, any bytes.
+    /// Returns the bytes of a value (text: its UTF-8 bytes); of null, any bytes.
     pub(crate) fn value(&self, index: usize) -> &[u8] {
         match self {
             Self::Utf8(array) => array.value(index).as_bytes(),

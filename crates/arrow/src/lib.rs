@@ -1,6 +1,6 @@
 //! Apache HBase's files, tables, snapshots and stores as Arrow record batches.
 //!
-//! [`BatchScan`] says what to read and in which form, and returns [`Batches`], an iterator over record
+//! [`BatchScan`] says what to read and in what form, and returns [`Batches`], an iterator over record
 //! batches of bounded size.
 //!
 //! ```

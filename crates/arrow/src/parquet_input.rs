@@ -21,7 +21,7 @@ use crate::parquet_times::with_times_of_int96;
 
 /// The maximum number of rows of a batch.
 const BATCH_ROWS_MAX: i64 = 4096;
-/// About how many bytes a batch has, if its rows have more than those of [`BATCH_ROWS_MAX`].
+/// The approximate bytes of a batch whose rows are so large that it has fewer than [`BATCH_ROWS_MAX`].
 const BATCH_BYTES: i64 = 16 << 20;
 
 /// An open Parquet file, uncompressed or compressed with SNAPPY, GZIP, LZ4 or ZSTD.

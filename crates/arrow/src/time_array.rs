@@ -18,7 +18,7 @@ use crate::byte_array::ByteArray;
 pub(crate) enum TimeArray {
     /// Numbers of a unit that is a whole number of milliseconds.
     Long { values: ScalarBuffer<i64>, unit_millis: i64 },
-    /// Numbers of a unit of which a millisecond has a whole number.
+    /// Numbers of milliseconds, or of a unit that divides a millisecond.
     Short { values: ScalarBuffer<i64>, per_milli: i64 },
     /// Days.
     Days(ScalarBuffer<i32>),

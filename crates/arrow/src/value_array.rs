@@ -190,7 +190,7 @@ impl Values {
             Self::Date(_) => {
                 matches!(given, T::Date | T::Timestamp | T::Int32 | T::Int64 | T::String)
             }
-            // A number is no time: of which unit?
+            // A number is no time: its unit is unknown.
             _ => !matches!(given, T::BinaryHex | T::Timestamp | T::Date),
         };
         fits.then_some(given)

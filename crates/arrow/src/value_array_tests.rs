@@ -1,4 +1,4 @@
-//! Tests of `value_array`: the bytes are those of HBase's `org.apache.hadoop.hbase.util.Bytes`.
+//! Tests of `value_array`: HBase's `org.apache.hadoop.hbase.util.Bytes` makes the same bytes.
 
 use std::sync::Arc;
 

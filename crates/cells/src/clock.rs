@@ -13,7 +13,7 @@ use crate::units::Timestamp;
 /// knows how much time has passed since. While the clock is more than a minute ahead of the sum, the store
 /// believes the sum. It follows the clock once it has seen it ahead for an hour; of the time between two looks
 /// at most 15 minutes count. It follows a clock that goes back at once, and believes the time at which it is
-/// opened. Time in which the system is suspended does not count as passed.
+/// opened. Time does not count as passed while the system is suspended.
 ///
 /// ```
 /// use cells::{Clock, Timestamp};
@@ -49,7 +49,7 @@ impl Clock {
         Self { now: Arc::new(now), doubt: None }
     }
 
-    /// Returns a clock that calls `now`, and whose jumps forward are doubted as those of the system clock are.
+    /// Returns a clock that calls `now`, and doubts its jumps forward as it doubts jumps of the system clock.
     ///
     /// `elapsed` returns how much time has passed since some moment in the past. It never goes back.
     pub fn doubting_jumps(

@@ -15,7 +15,7 @@ pub struct DecimalType {
 }
 
 impl DecimalType {
-    /// The maximum number of digits: those of an integer of 128 bits.
+    /// The maximum number of digits: an integer of 128 bits has as many.
     pub const PRECISION_MAX: u8 = 38;
     /// The type of `decimal` without numbers.
     pub const DEFAULT: Self = Self { precision: Self::PRECISION_MAX, scale: 18 };
@@ -135,7 +135,7 @@ mod tests {
         DecimalType::new(precision, scale).expect("a type")
     }
 
-    /// The bytes are those of `Bytes.toBytes(new BigDecimal(text))`.
+    /// `Bytes.toBytes(new BigDecimal(text))` returned the bytes.
     #[test]
     fn numbers_are_encoded_as_java_encodes_them() {
         for (text, bytes, at_scale_2) in [

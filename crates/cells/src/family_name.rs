@@ -34,7 +34,7 @@ impl InvalidFamilyName {
 
 /// The maximum number of bytes of a name.
 const LEN_MAX: usize = 127;
-/// The directory of a region in which HBase stores recovered edits.
+/// The directory of recovered edits in a region.
 const RECOVERED_EDITS: &[u8] = b"recovered.edits";
 
 /// Checks that HBase allows a name for a column family.

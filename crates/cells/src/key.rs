@@ -25,8 +25,8 @@ use crate::units::Timestamp;
 
 /// The type of a cell: a put, or one of four kinds of delete.
 //
-// Eight bytes: a [`CellRef`](crate::CellRef) is copied in words of that size, and a load of a word
-// of which one byte was just stored waits until the store has reached the cache.
+// Eight bytes: a [`CellRef`](crate::CellRef) is copied in words of eight bytes. After one byte of a word was
+// stored, a load of the word waits until the store has reached the cache.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 #[repr(u64)]
 pub enum CellType {

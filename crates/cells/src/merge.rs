@@ -1,7 +1,7 @@
 //! A cursor that merges several sources of cells, such as store files, in cell order.
 //!
-//! A heap orders the sources by their current cells. Of equal cells the one of the newer source
-//! comes first, and the [rules](crate::rules) skip the others.
+//! A heap orders the sources by their current cells. Of equal cells, the cell of the newer source comes first, and
+//! the [rules](crate::rules) skip the others.
 
 use crate::cell::CellRef;
 use crate::key::KeyRef;
@@ -81,7 +81,7 @@ pub trait RowCursor: CellCursor {
 /// A cursor over the merged cells of several sources.
 ///
 /// It returns all cells of all sources in order ([`CellRef::compare`]). Of cells with equal keys
-/// and sequence ids, the one of the source that is first in the list comes first. After an error
+/// and sequence ids, the cell of the source that is first in the list comes first. After an error
 /// the cursor has no cell.
 ///
 /// ```

@@ -251,7 +251,7 @@ impl<'c> Rules<'c> {
         }
     }
 
-    /// Adds a marker to those of the row. Returns whether all later cells of its column are hidden.
+    /// Adds a marker of the row. Returns whether all later cells of its column are hidden.
     fn apply_marker(&mut self, marker: &CellRef<'_>) -> bool {
         // If the family keeps deleted cells, a read ignores markers after its time range: it shows
         // the cells as they were before the deletion.

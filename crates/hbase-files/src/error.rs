@@ -143,7 +143,7 @@ pub enum Error {
         source: Arc<Error>,
     },
 
-    /// A split of a scan cannot be written as bytes, or the bytes are not those of one.
+    /// A split of a scan cannot be written as bytes, or the bytes are no split.
     #[error("a split of a scan: {what}")]
     InvalidSplit {
         /// What is wrong.

@@ -56,7 +56,7 @@
 //! HBase keeps the files of a table in `ROOT/data/NAMESPACE/TABLE/REGION/FAMILY`. Not every file
 //! there is an HFile: after a split, a region has references to halves of its parent's files; a
 //! cloned table has links to files of the original. Not every file counts: with a store file
-//! tracker, only the files of its list do, and those of a region that was split do not. [`Listing`] has
+//! tracker, only the files of its list do, and the files of a region that was split do not. [`Listing`] has
 //! the store files that count, and [`StoreFileReader`] opens the HFiles that have their cells.
 //!
 //! ```no_run

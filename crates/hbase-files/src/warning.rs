@@ -9,8 +9,8 @@ use std::path::PathBuf;
 /// the directory that raises a doubt: a copy of `hbase:meta` without its log, the directory of a
 /// region that `hbase:meta` does not list, a log without bytes.
 ///
-/// [`Table::warnings`](crate::Table::warnings) has those of the table's directories, and
-/// [`TableCells::warnings`](crate::TableCells::warnings) also those of the logs that the scan has read.
+/// [`Table::warnings`](crate::Table::warnings) has the warnings about the table's directories, and
+/// [`TableCells::warnings`](crate::TableCells::warnings) also the warnings about the logs that the scan has read.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Warning {
     /// The file or directory.

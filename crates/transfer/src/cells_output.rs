@@ -40,7 +40,7 @@ impl<W: Write> CellsOutput<W> {
     ///
     /// # Errors
     ///
-    /// Those of the output.
+    /// Errors of the output.
     pub fn new(mut out: W, format: OutputFormat) -> io::Result<Self> {
         if format == OutputFormat::Csv {
             out.write_all(b"row,family,qualifier,ts,type,value,seq\n")?;
@@ -52,7 +52,7 @@ impl<W: Write> CellsOutput<W> {
     ///
     /// # Errors
     ///
-    /// Those of the output.
+    /// Errors of the output.
     pub fn write(&mut self, cell: &CellRef<'_>) -> io::Result<()> {
         match self.format {
             OutputFormat::Text => self.write_text(cell),
@@ -65,7 +65,7 @@ impl<W: Write> CellsOutput<W> {
     ///
     /// # Errors
     ///
-    /// Those of the output.
+    /// Errors of the output.
     pub fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }

@@ -41,7 +41,7 @@ pub enum Warning<'w> {
     TornLogs(&'w [TornLog]),
     /// Cells that are in doubt because of the logs.
     Logs(&'w [hbase_files::Warning]),
-    /// The columns that were asked for and of which no cell came, as `FAMILY:QUALIFIER`; may be empty.
+    /// The requested columns without any cell, as `FAMILY:QUALIFIER`; may be empty.
     UnseenColumns(&'w [String]),
 }
 

@@ -42,7 +42,7 @@ impl UnseenColumns {
         self.0.retain(|column| other.0.contains(column));
     }
 
-    /// Returns the columns of which no cell was seen, as `FAMILY:QUALIFIER`.
+    /// Returns the columns without any cell so far, as `FAMILY:QUALIFIER`.
     pub fn names(&self) -> Vec<String> {
         let name = |Column { family, qualifier }: &Column| {
             format!("{}:{}", escape(family), escape(qualifier))

@@ -1,4 +1,4 @@
-//! The options that choose cells: of a table or snapshot, and those of all sources.
+//! The options that choose cells: options for a table or snapshot, and options for all sources.
 
 use std::str::FromStr;
 

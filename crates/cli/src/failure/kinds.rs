@@ -25,7 +25,7 @@ pub(crate) enum Failure {
     /// A directory without write-ahead logs.
     #[error("{0}")]
     NoLogs(String),
-    /// A table that is gone, of which only archived files, MOB files or recovered edits are left.
+    /// A table that is gone but has left archived files, MOB files or recovered edits.
     #[error("{what}")]
     FormerTable {
         /// What is left.

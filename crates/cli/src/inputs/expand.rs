@@ -19,8 +19,8 @@ pub(crate) struct UnreadDirectory {
     pub(crate) error: anyhow::Error,
 }
 
-/// What becomes of the files whose cells are in other files: those of regions that a split or a merge replaced, and
-/// the inputs of compactions.
+/// What becomes of files whose cells are in other files: files of regions that a split or a merge replaced, and
+/// inputs of compactions.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Superseded {
     LeftOut,
@@ -36,8 +36,8 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// Expands the arguments to the files whose cells count: without those of regions that a split or a merge
-    /// replaced, and without the inputs of compactions, because other files have their cells.
+    /// Expands the arguments to the files whose cells count: without files of regions that a split or a merge
+    /// replaced, and without inputs of compactions, because other files have their cells.
     ///
     /// Prints lines on stderr for each directory with entries that it skips or leaves out.
     pub(crate) fn expand(paths: &[PathBuf]) -> Self {

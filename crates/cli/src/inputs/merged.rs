@@ -10,7 +10,7 @@ use super::expand::Inputs;
 use crate::failure::refuse;
 
 /// A merging cursor over the cells of store files. Of equal keys, the cell that HBase returns comes first:
-/// that with the greatest sequence id, then that of the newest file.
+/// the cell with the greatest sequence id, then the cell of the newest file.
 pub(crate) struct MergedCells {
     order: Comparator,
     /// The files that are not at their end, by descending cell: the last one has the next cell.

@@ -9,7 +9,7 @@ use crate::failure::{UsageError, refuse};
 ///
 /// # Errors
 ///
-/// [`UsageError`] for a directory and for a reference, of which only a half counts.
+/// [`UsageError`] for a directory, and for a reference, because only half of its HFile counts.
 pub(crate) fn single_hfile(path: &Path, verb: &str) -> anyhow::Result<PathBuf> {
     let shown = path.display();
     if path.is_dir() {

@@ -40,7 +40,7 @@ impl Target {
         }
     }
 
-    /// Whether the cells are those of one half of the HFile.
+    /// Whether only the cells of one half of the HFile count.
     pub(crate) const fn is_half(&self) -> bool {
         self.half.is_some()
     }

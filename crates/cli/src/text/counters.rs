@@ -7,7 +7,7 @@ use sstable::{BlockKind, BlockSource, ReadTrace};
 
 use crate::text::size_text::{show_count, show_number, show_size};
 
-/// The counters of a [`ReadTrace`]; the field names are those of the JSON output and stay stable.
+/// The counters of a [`ReadTrace`]; the JSON output has the field names, so they stay stable.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Counters {
     pub(crate) files_considered: u64,

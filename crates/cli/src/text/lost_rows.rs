@@ -7,7 +7,7 @@ use serde::Serialize;
 pub(crate) const NO_ROWS: &str =
     "no rows are lost: reads do not need what is damaged; hfile salvage writes the file anew";
 
-/// The last sound row before damage and the first after it, both of which may be incomplete.
+/// The last sound row before damage and the first after it; both may be incomplete.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct LostRowsReport {
     /// `null` for the start of the file.

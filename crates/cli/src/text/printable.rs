@@ -38,7 +38,7 @@ fn escaped(text: &str, is_escaped: impl Fn(char) -> bool + Copy) -> Cow<'_, str>
 
 /// Writes text with line feeds, and other control characters escaped.
 ///
-/// Each write must have whole characters, as those of `write!` have.
+/// Each write must have whole characters, as the writes of `write!` have.
 pub(crate) struct Printable<W>(pub(crate) W);
 
 impl<W: Write> Write for Printable<W> {

@@ -27,7 +27,7 @@ pub(crate) struct Checks<'a> {
     pub(crate) order: Option<Comparator>,
     /// The required family; `None` for any.
     pub(crate) family: Option<&'a [u8]>,
-    /// Whether the output is a single file, in which all cells must have the same family.
+    /// Whether the output is a single file, so that all cells must have the same family.
     pub(crate) is_single_file: bool,
 }
 

@@ -75,7 +75,7 @@ impl Get {
         if files.is_empty() {
             return answer;
         }
-        // The order in which a store returns them.
+        // A store returns cells in this order.
         cells.sort_by(|one, other| one.as_ref().compare(&other.as_ref()));
         let found = !cells.is_empty();
         let failed_count = failed.len();

@@ -79,7 +79,7 @@ impl Verify {
     }
 }
 
-/// The most files of which each sound one has a line in the text report.
+/// The most files for which the text report has a line per sound file.
 const SOUND_LINES_MAX: usize = 20;
 
 /// The number of files by outcome.

@@ -56,7 +56,7 @@ impl Values {
     }
 }
 
-/// Returns options of a store in which each flush writes one file, and the files stay as they are.
+/// Returns options of a store whose flushes write one file each, and whose files stay as they are.
 pub fn unmerged(cache_bytes: u64) -> StoreOptions {
     StoreOptions::default()
         .cache_bytes(cache_bytes)

@@ -92,7 +92,7 @@ impl FileHistory {
             || current.inputs.as_ref().is_some_and(|inputs| inputs.iter().all(is_known))
     }
 
-    /// Returns the files of which the logs say all that went into them.
+    /// Returns the files whose contents the logs name completely.
     fn known_files(&self) -> BTreeSet<&str> {
         // A file that only a back reference names may be of a compaction.
         let by_logs = self.written.iter().filter(|(_, origin)| origin.at.is_some());
@@ -126,7 +126,7 @@ mod tests {
         names.iter().map(|name| (*name).to_owned()).collect()
     }
 
-    /// Returns a history in which flushes wrote `a` and `b`.
+    /// Returns a history with flushes that wrote `a` and `b`.
     fn history() -> FileHistory {
         let mut history = FileHistory::default();
         for name in ["a", "b"] {

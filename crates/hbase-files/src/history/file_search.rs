@@ -60,8 +60,8 @@ pub(crate) struct FileSearch<'t> {
     reported: HashSet<&'t Path>,
 }
 
-/// A store file or logs of a region that are gone, or an unreadable part of a root directory, because of which losses may
-/// go unnoticed.
+/// A store file or logs of a region that are gone, or an unreadable part of a root directory. Losses may go
+/// unnoticed because of it.
 #[derive(Debug)]
 pub(crate) struct FileLoss {
     /// The region; `None` if the whole table is concerned.

@@ -1,7 +1,7 @@
 //! Names of links: empty files that lead to an HFile of another table.
 //!
-//! `clone_snapshot` and `restore_snapshot` write `[NS=]TABLE=REGION-FILE`. The family is that of the
-//! directory in which the link stands. HBase: `HFileLink`.
+//! `clone_snapshot` and `restore_snapshot` write `[NS=]TABLE=REGION-FILE`. The directory of the link is the
+//! directory of its family. HBase: `HFileLink`.
 
 use std::fmt;
 use std::str::FromStr;

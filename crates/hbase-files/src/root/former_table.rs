@@ -9,10 +9,10 @@ use crate::table::root_paths::{list_if_there, table_in};
 use crate::table_reader::recovered::RECOVERED_EDITS;
 use crate::tree::ItemKind;
 
-/// A table that is gone, of which files are left in `archive` or `mobdir`, or recovered edits in `data`.
+/// A table that is gone but has left files in `archive` or `mobdir`, or recovered edits in `data`.
 ///
-/// Snapshots and clones can still need the files: HBase moves those of a deleted table to the archive. Recovered edits are
-/// of a server that died; HBase does not read them any more.
+/// Snapshots and clones can still need the files: HBase moves the files of a deleted table to the archive.
+/// Recovered edits are of a server that died; HBase does not read them any more.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct FormerTable {
     /// The name.
@@ -27,7 +27,7 @@ pub struct FormerTable {
     pub bytes: u64,
 }
 
-/// The directories below the root, and those of the tables in them.
+/// The directories below the root, and the directories of the tables in them.
 const PLACES: [(&str, &str); 2] = [("archive", "archive/data"), ("mobdir", "mobdir/data")];
 
 impl FormerTable {

@@ -35,7 +35,7 @@ use crate::warning::Warning;
 pub struct Listing {
     /// What the directory is.
     pub directory_kind: DirectoryKind,
-    /// The store files, by ascending path, without those of [`replaced`](Self::replaced) regions.
+    /// The store files, by ascending path, without files of [`replaced`](Self::replaced) regions.
     pub entries: Vec<ListedFile>,
     /// The regions that a split or a merge has replaced, by ascending path.
     pub replaced: Vec<ReplacedRegion>,

@@ -33,7 +33,7 @@ pub(super) fn is_root(tree: &dyn FileTree, path: &Path) -> Result<bool> {
     Ok(false)
 }
 
-/// Returns the root directory that a path is in, such as that of `ROOT/data/default`.
+/// Returns the root directory that a path is in, such as `ROOT` for `ROOT/data/default`.
 pub(super) fn root_above(tree: &dyn FileTree, path: &Path) -> Option<PathBuf> {
     let path = tree.absolute(path).ok()?;
     let is_top = |path: &&Path| {

@@ -59,7 +59,7 @@ pub(super) struct Losses {
     list: Arc<Mutex<LossList>>,
 }
 
-/// The missing cells in the order in which they were found.
+/// The missing cells in the order of their discovery.
 #[derive(Debug, Default)]
 struct LossList {
     losses: Vec<MissingCells>,

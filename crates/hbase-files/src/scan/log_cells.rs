@@ -18,9 +18,9 @@ pub(super) struct OpenStoreLogCells {
     pub(super) runs: Vec<Reader>,
 }
 
-/// Sorts cells that are in the order in which they were written; of equal ones, keeps the last.
+/// Sorts cells that come in the order of their writes; of equal cells, keeps the last.
 pub(super) fn sorted(mut cells: Vec<(WrittenBy, Cell)>, order: Comparator) -> Vec<Cell> {
-    // The sort is stable, so that of equal cells the last one comes first.
+    // The sort is stable, so the last one of equal cells comes first.
     cells.reverse();
     cells.sort_by(|(_, one), (_, other)| {
         let (one, other) = (one.as_ref(), other.as_ref());
@@ -48,7 +48,7 @@ impl OpenStoreLogCells {
     }
 }
 
-/// A cursor over sorted cells of a store: those in memory, or those of a run.
+/// A cursor over sorted cells of a store: cells in memory, or the cells of a run.
 #[derive(Debug)]
 pub(super) enum LogCursor {
     Memory(MemoryCursor),

@@ -1,7 +1,7 @@
 //! The cells of a table that are only in write-ahead logs, because they were not flushed.
 //!
 //! HBase replays the logs of a server that did not stop cleanly: of each store, it takes the cells
-//! whose sequence id is greater than that of all the store's files. Older cells are in the files,
+//! whose sequence id is greater than the sequence ids of all the store's files. Older cells are in the files,
 //! or a compaction has dropped them. HBase: `HRegion.replayRecoveredEditsIfAny`.
 //!
 //! After `restore_snapshot`, a region has its old files again, and HBase replays the writes that the
@@ -12,19 +12,19 @@
 //!   region, and deletes with the region's directory, for example after a split; or
 //! * a log says that the region was opened or closed after the write: see `wal/region_events.rs`.
 //!
-//! Of cells with equal keys and sequence ids, the one written last counts, as in HBase's memstore: the
-//! last of an entry, and the last of the entries in the order in which they are read. That is first the
-//! recovered edits of the region, which HBase has split from older logs, then the logs of each server by
-//! ascending path, which has the time of the log.
+//! Of cells with equal keys and sequence ids, the one written last counts, as in HBase's memstore: the last cell of
+//! an entry, and of several entries the entry that is read last. The reader takes first the recovered edits of the
+//! region, which HBase has split from older logs, then the logs of each server by ascending path, which has the
+//! time of the log.
 //!
 //! Cells are collected by table, region and store (`LogCellsBuilder`, `RegionCellsBuilder`,
 //! `StoreLogCellsBuilder`), and sorted at the end (`LogCells`, `RegionCells`, `StoreLogCells`). A scan opens the
 //! runs of the store that it reads (`OpenStoreLogCells`).
 //!
-//! The logs are read once for all regions. If the cells in memory exceed `log_bytes_max`, those of the
-//! region with the most bytes go to sorted runs on disk: see `log_runs.rs`. An event that is read later can
-//! concern cells of a run, which do not say who wrote them. Then the logs are read once more, with the
-//! events of the first time: HBase flushes a region before it closes it, so this is rare.
+//! The logs are read once for all regions. If the cells in memory exceed `log_bytes_max`, the cells of the region
+//! with the most bytes go to sorted runs on disk: see `log_runs.rs`. An event that is read later can concern cells
+//! of a run, which do not say who wrote them. Then the logs are read once more, with the events of the first time:
+//! HBase flushes a region before it closes it, so this is rare.
 //!
 //! A torn log is read up to its unfinished part, as HBase does, and named in the result.
 
@@ -114,7 +114,7 @@ fn read(table: &Table, regions: &[Region], plan: &ScanPlan) -> Result<LogCells> 
 }
 
 impl LogCellsBuilder {
-    /// Reads the logs. `events` are those of each region, if the logs were read before.
+    /// Reads the logs. `events` are the events of each region, if the logs were read before.
     fn read(
         table: &Table,
         regions: &[Region],

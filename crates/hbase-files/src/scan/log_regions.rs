@@ -30,7 +30,7 @@ pub(super) struct RegionCellsBuilder {
 struct StoreLogCellsBuilder {
     /// The sequence id up to which all cells are in files.
     flushed: Option<SequenceId>,
-    /// In the order in which they were read.
+    /// In the order of the reads.
     cells: Vec<(WrittenBy, Cell)>,
     /// Older than the cells; the oldest first.
     runs: Vec<Run>,

@@ -65,7 +65,7 @@ struct Appender<'f> {
 }
 
 impl RunFile {
-    /// Creates an empty file in a directory; `None` for that of the system.
+    /// Creates an empty file in a directory; `None` for the system's temporary directory.
     pub(super) fn create(directory: Option<&Path>, order: Comparator) -> Result<Self> {
         let directory = directory.map_or_else(std::env::temp_dir, Path::to_owned);
         let name = FileName::new(format!("{}: temporary file", directory.display()));

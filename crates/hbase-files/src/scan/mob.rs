@@ -226,7 +226,7 @@ fn stated_value(reference: &CellRef<'_>) -> Option<StatedValue> {
     Some(StatedValue { len: i32::from_be_bytes(*len), file })
 }
 
-/// Returns the tags of the cell for which a reference stands: those of the reference but two.
+/// Returns the tags of the cell for which a reference stands: all tags of the reference but two.
 fn tags_of_value(reference: &CellRef<'_>) -> Vec<u8> {
     let mut tags = Vec::new();
     for (tag, data) in reference.tags().filter(|(tag, _)| ![REFERENCE_TAG, TABLE_TAG].contains(tag))

@@ -56,7 +56,7 @@ pub struct TableScan {
     pub unflushed: Option<UnflushedCells>,
     /// The maximum bytes of cells from logs in memory.
     pub log_bytes_max: usize,
-    /// The directory of the temporary file for cells from logs; `None` for that of the system.
+    /// The directory of the temporary file for cells from logs; `None` for the system's.
     pub log_directory: Option<PathBuf>,
     /// The number of threads that read.
     pub threads: usize,
@@ -287,17 +287,17 @@ impl TableScan {
 
     /// Sets the maximum bytes of cells from logs in memory. Default: 256 MiB.
     ///
-    /// It is the bound for all regions of the scan together, and with several threads. Of more cells,
-    /// those of the region with the most go to sorted runs in a temporary file, which the scan merges: see
-    /// [`log_directory`](Self::log_directory). One entry more is in memory while the logs are read, and
-    /// for each run of the regions that are being scanned a block of 64 KiB.
+    /// It is the bound for all regions of the scan together, and with several threads. If there are more, the cells
+    /// of the region with the most go to sorted runs in a temporary file, which the scan merges: see
+    /// [`log_directory`](Self::log_directory). One entry more is in memory while the logs are read, and for each
+    /// run of the regions that are being scanned a block of 64 KiB.
     pub const fn log_bytes_max(mut self, bytes: usize) -> Self {
         self.log_bytes_max = bytes;
         self
     }
 
     /// Sets the directory of the temporary file for cells from logs that exceed
-    /// [`log_bytes_max`](Self::log_bytes_max). Default: that of the system, `$TMPDIR` or `/tmp`.
+    /// [`log_bytes_max`](Self::log_bytes_max). Default: the system's directory, `$TMPDIR` or `/tmp`.
     ///
     /// The file needs about the bytes of the cells, compressed with LZ4; twice as many with more than 16
     /// runs of a store. It has no name on Unix, so nothing of it stays when the program ends.

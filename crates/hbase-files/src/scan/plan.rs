@@ -34,7 +34,7 @@ pub(super) struct ScanPlan {
     pub(super) logs: Arc<LogCells>,
     /// What the logs have of the regions of the scan, and was left out.
     pub(super) old: Vec<OldLogCells>,
-    /// The warnings of the table, then those of the logs.
+    /// The warnings of the table, then the warnings of the logs.
     pub(super) warnings: Vec<Warning>,
     /// The compactions that the logs name, for a scan that does not read them.
     pub(super) compactions: Arc<LoggedCompactions>,

@@ -152,7 +152,7 @@ impl TableCells {
 
     /// Returns the counters of the reads so far.
     ///
-    /// With several threads, those of the parts whose cells have all been returned.
+    /// With several threads, the counters of the parts whose cells have all been returned.
     pub fn trace(&mut self) -> &ReadTrace {
         if let Reading::InPlace(InPlace { current: Some(region), .. }) = &mut self.reading {
             self.trace.add(&region.take_trace());
@@ -176,13 +176,13 @@ impl TableCells {
         &self.plan.old
     }
 
-    /// Returns the [warnings](Table::warnings) of the table, then those of the logs, if the scan reads
-    /// [logs](TableScan::with_logs).
+    /// Returns the [warnings](Table::warnings) of the table, then the warnings of the logs if the scan [reads
+    /// logs](TableScan::with_logs).
     pub fn warnings(&self) -> &[Warning] {
         &self.plan.warnings
     }
 
-    /// Returns the torn logs, of which the scan read the entries before the unfinished part.
+    /// Returns the torn logs. The scan read their entries before the unfinished part.
     ///
     /// Empty unless the scan reads [logs](TableScan::with_logs).
     pub fn torn_logs(&self) -> &[TornLog] {

@@ -58,7 +58,7 @@ impl UnflushedCells {
         self.logs.warnings()
     }
 
-    /// Returns the torn logs, of which the entries before the unfinished part were read.
+    /// Returns the torn logs. Their entries before the unfinished part were read.
     pub fn torn_logs(&self) -> &[TornLog] {
         self.logs.torn()
     }
@@ -70,7 +70,7 @@ impl UnflushedCells {
 }
 
 impl LogSelection {
-    /// Returns whether the cells of another extent are among those of this one.
+    /// Returns whether this extent has all cells of another extent.
     fn includes(&self, other: &Self) -> bool {
         let has_families = other.families.iter().all(|wanted| self.families.contains(wanted));
         let has_rows = self.row.is_none()

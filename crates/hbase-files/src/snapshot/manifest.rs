@@ -7,7 +7,7 @@
 //! | `FamilyFiles`            | family (1), `StoreFile` (2, repeated)                          |
 //! | `StoreFile`              | name (1), `Reference` (2), length of the HFile (3)             |
 //!
-//! The length of a reference or a link is that of the HFile to which it leads. A manifest has no
+//! The length of a reference or a link is the length of the HFile to which it leads. A manifest has no
 //! checksum. The parser reads it field by field, so that it allocates memory only for checked
 //! parts. It refuses unknown fields: otherwise a damaged field number could hide a file. HBase:
 //! `SnapshotManifestV2`.

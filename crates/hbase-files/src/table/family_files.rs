@@ -62,7 +62,7 @@ impl FamilyEntry {
             (Some(name), ItemKind::File { .. }) => Self::StoreFile(name),
             (Some(_), _) => Self::NotAFile,
             (None, ItemKind::File { len }) => {
-                // Hidden names are those of checksums that a local file system keeps.
+                // A local file system keeps checksums in files with hidden names.
                 let is_passed_over = |name: &str| name.contains('-') || name.starts_with('.');
                 let blocks_region = len > 0 && !item.name().is_none_or(is_passed_over);
                 Self::OtherFile { blocks_region }

@@ -15,14 +15,14 @@ type Age = (Option<SequenceId>, Reverse<u64>, u64, String);
 
 /// The sequence ids of a store file and its cells, and its age.
 ///
-/// Of cells with equal keys and sequence ids, HBase returns that of the newer file. Older files compare less.
+/// Of cells with equal keys and sequence ids, HBase returns the cell of the newer file. Older files compare less.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct FileSequence {
     // First, because files are ordered by their age.
     age: Age,
     /// The sequence id up to which the writes of the family are in this file or in older ones.
     pub newest: Option<SequenceId>,
-    /// The sequence id that replaces those of the cells; `None` if they keep theirs.
+    /// The sequence id that replaces the sequence ids of the cells; `None` if the cells keep theirs.
     pub of_cells: Option<SequenceId>,
     /// Whether the file was bulk-loaded, or written for that.
     pub is_bulk_loaded: bool,

@@ -35,7 +35,7 @@ impl StoreFile {
     ///
     /// # Errors
     ///
-    /// [`Error::Damaged`] if its length, its family, its rows or its half are those of another place.
+    /// [`Error::Damaged`] if its length, its family, its rows or its half belong to another place.
     pub(crate) fn check_fits(
         &self,
         region: &RegionInfo,

@@ -157,7 +157,7 @@ impl FamilyPlace {
     }
 }
 
-/// Returns the root directory of a family; `None` if the path is not that of a family in a root.
+/// Returns the root directory of a family; `None` if the path is not the path of a family in a root.
 fn root_above(family: &Path) -> Option<PathBuf> {
     // FAMILY, REGION, TABLE, NAMESPACE, data
     let data = family.ancestors().nth(4)?;

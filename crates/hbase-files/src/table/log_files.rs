@@ -8,7 +8,7 @@
 //!        /corrupt/LOG                 HBase could not read the log when it split it: not read
 //! ```
 //!
-//! The root of the logs is that of the tables, unless the setting `hbase.wal.dir` is another one.
+//! The root of the logs is the root of the tables, unless the setting `hbase.wal.dir` is another one.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ pub(crate) struct LogFiles {
 }
 
 impl LogFiles {
-    /// Finds the logs of `hbase:meta`, or those of all other tables.
+    /// Finds the logs of `hbase:meta`, or the logs of all other tables.
     pub(crate) fn find(
         tree: &dyn FileTree,
         root: &Path,
@@ -131,7 +131,7 @@ impl LogFiles {
     }
 }
 
-/// Finds the logs of `hbase:meta`, or those of all other tables, whose cells have all been flushed or split:
+/// Finds the logs of `hbase:meta`, or the logs of all other tables, whose cells have all been flushed or split:
 /// in the directory, and in the directories of servers below, which HBase makes if it is set to.
 pub(crate) fn old_logs(
     tree: &dyn FileTree,

@@ -134,7 +134,7 @@ impl Table {
         &self.tree
     }
 
-    /// Returns the order of the rows; that of `hbase:meta` differs from the order of bytes.
+    /// Returns the order of the rows; the order of `hbase:meta` differs from the order of bytes.
     pub fn row_order(&self) -> Comparator {
         if self.name.is_meta() { Comparator::Meta } else { Comparator::Bytes }
     }

@@ -37,11 +37,11 @@ pub(crate) struct StorePlace {
     pub(crate) table: TableName,
     pub(crate) region: RegionName,
     pub(crate) family: String,
-    /// The directory below the region: that of the family, or its directory of recovered HFiles.
+    /// The directory below the region: the directory of the family, or its directory of recovered HFiles.
     pub(crate) directory: String,
     /// The manifest or the directory that lists the files, for errors.
     pub(crate) listed_in: PathBuf,
-    /// Whether the files are those of a table itself, which are in its directory.
+    /// Whether the files belong to the table itself, and are in its directory.
     pub(crate) is_table: bool,
 }
 

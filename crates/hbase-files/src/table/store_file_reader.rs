@@ -21,7 +21,7 @@ pub struct StoreFileReader {
 }
 
 impl StoreFileReader {
-    /// Restricts a reader to one half of its HFile; with `None`, the cells are those of the HFile.
+    /// Restricts a reader to one half of its HFile; with `None`, the reader has all cells of the HFile.
     pub const fn new(whole: Reader, half: Option<Reference>) -> Self {
         Self { whole, half }
     }

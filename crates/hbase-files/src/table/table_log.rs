@@ -1,4 +1,4 @@
-//! A log of a table, with its place in the order in which the logs are read.
+//! A log of a table, with its place in the order of the reads.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,17 +16,17 @@ pub(crate) struct TableLog<'p> {
     pub(crate) path: &'p Path,
     /// The number of the server's directory; `None` for recovered edits.
     server: Option<usize>,
-    /// The number in the order in which the logs are read.
+    /// The number in the order of the reads.
     number: usize,
 }
 
 impl<'p> TableLog<'p> {
-    /// Returns the logs in the order in which they are read: recovered edits, then the logs of the servers.
+    /// Returns the logs in the order of the reads: recovered edits, then the logs of the servers.
     pub(crate) fn in_order(
         recovered: impl IntoIterator<Item = &'p PathBuf>,
         of_servers: &'p [PathBuf],
     ) -> Vec<Self> {
-        // The logs of a server follow each other in the order in which it wrote them.
+        // The logs of a server follow each other in the order of their writes.
         let (mut servers, mut directory) = (0_usize, None);
         let of_servers = of_servers.iter().map(|path| {
             if directory != Some(path.parent()) {

@@ -97,7 +97,7 @@ pub(crate) fn check_family_directories(
 
 /// Returns whether there is an empty directory near the top of a root, or in a table.
 ///
-/// HBase always has some, such as `.tmp` of the root and those of regions. `WALs` of the root does
+/// HBase always has some, such as `.tmp` in the root and directories of regions. `WALs` of the root does
 /// not count: a reader may have made it for a read with logs.
 fn keeps_empty_directories(tree: &dyn FileTree, root: &Path, table: &Path) -> bool {
     [(root, 1), (table, 2)].into_iter().any(|(directory, depth)| has_empty(tree, directory, depth))

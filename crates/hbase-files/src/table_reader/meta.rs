@@ -12,7 +12,7 @@
 //! | `info:mergeNNNN`            | of a merged region: the descriptions of the regions it was made of |
 //!
 //! The parent of a split is marked in its description; after a merge, the rows of the parents are
-//! deleted. The other columns say where a region is served and in which state; they do not change
+//! deleted. The other columns say where a region is served, and its state; they do not change
 //! which cells count. They tell whether there must be a log: see `last_opening.rs`. HBase passes over a row without a readable description, as if there were no
 //! such row. Here its name still counts, because the directory has a description too.
 //!

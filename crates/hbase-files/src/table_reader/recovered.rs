@@ -33,9 +33,9 @@ use crate::warning::Warning;
 
 /// The name of the directory of recovered edits.
 pub(crate) const RECOVERED_EDITS: &str = "recovered.edits";
-/// The name of the directory of recovered HFiles, in that of a family.
+/// The name of the directory of recovered HFiles in the directory of a family.
 const RECOVERED_HFILES: &str = "recovered.hfiles";
-/// The name of the directory of logs of masters, of which the only region is in the namespace `master`.
+/// The name of the directory of logs of masters. Their only region is in the namespace `master`.
 const RECOVERED_WALS: &str = "recovered.wals";
 /// The ends of the names of files whose names are sequence ids; older versions wrote the second.
 const SEQUENCE_SUFFIXES: [&str; 2] = [".seqid", "_seqid"];
@@ -45,8 +45,7 @@ pub(crate) struct RecoveredFiles<'t> {
     tree: &'t dyn FileTree,
     root: &'t Path,
     table: &'t TableName,
-    /// The directories of the table that can have recovered edits, in the order in which HBase
-    /// replays them.
+    /// The directories of the table that can have recovered edits, in HBase's order of replay.
     tables: Vec<PathBuf>,
 }
 

@@ -45,7 +45,7 @@ pub(crate) struct RegionDirectories<'t> {
 pub(crate) enum DirectoryKind {
     /// The store files of a table.
     Table,
-    /// The MOB files of a table, of which no tracker has a list.
+    /// The MOB files of a table; no tracker has a list of them.
     MobFiles,
     /// A snapshot's list of store files, as empty files.
     Snapshot,
@@ -114,7 +114,7 @@ impl RegionDirectories<'_> {
         Ok(self.read_families(directory, info, found))
     }
 
-    /// Returns the description of a region: that of `hbase:meta`, or else that in its directory.
+    /// Returns the description of a region: the one in `hbase:meta`, or else the one in its directory.
     fn description(
         &self,
         directory: &Path,

@@ -2,9 +2,8 @@
 //!
 //! After a split or a merge, the old regions stay until a compaction has rewritten all their cells.
 //! Meanwhile the new regions have references to the files of the old ones, so reading both would
-//! return cells twice. `hbase:meta` and snapshots mark the parents of a split, and do not list
-//! those of a merge. Without them, the key ranges decide: newer regions that together cover an
-//! older one replace it.
+//! return cells twice. `hbase:meta` and snapshots mark the parents of a split, and do not list the parents of a
+//! merge. Without them, the key ranges decide: newer regions that together cover an older one replace it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +21,7 @@ use crate::table_reader::found::Found;
 use crate::table_reader::meta::MetaRegions;
 use crate::warning::Warning;
 
-/// The regions of a table: those that count, the one of MOB files, and those that do not count.
+/// The regions of a table: regions that count, the region of MOB files, and regions that do not count.
 #[derive(Debug, Default)]
 pub(crate) struct TableRegions {
     pub(crate) regions: Vec<Region>,

@@ -130,7 +130,7 @@ impl Candidate {
         Ok(Self { place, listed: Some(listed), ..file })
     }
 
-    /// Creates a file of which nothing is known but the name, the length and the decision.
+    /// Creates a file with a name, a length and a decision; nothing else is known.
     pub(super) const fn new(name: String, len: u64, decision: FileDecision) -> Self {
         let (place, is_chosen) = (FilePlace::Family, false);
         let (loaded_copy, listed, origin) = (None, None, None);

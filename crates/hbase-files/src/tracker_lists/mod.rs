@@ -5,7 +5,7 @@
 //! | the regions and families of a table, and the list of each      | `table_lists.rs` |
 //! | what is read of a file, and which files can be listed at all   | `candidate.rs`   |
 //! | the copies that bulk loads left                                | `loaded_copies.rs` |
-//! | the cases in which a readable file is not listed, as a table   | `rules.rs`       |
+//! | when a readable file is not listed, as a table of cases        | `rules.rs`       |
 //! | the decisions about files, as the caller sees them             | `decision.rs`    |
 //!
 //! Nothing here writes a file.

@@ -33,7 +33,7 @@
 //! unless a file names them as an input. A major compaction says nothing about files that a current list has, files of the same compaction
 //! (with the same inputs) and bulk-loaded files with its own sequence id.
 //!
-//! An engine other than the default one can write several files in a compaction, one of which may be lost: what a
+//! An engine other than the default one can write several files in a compaction, and one file may be lost: what a
 //! compaction replaced is undecided then.
 
 use std::collections::BTreeMap;
@@ -325,7 +325,7 @@ mod tests {
             ("a@4; b@5; c@6; d@3 bulk; e@5 bulk; m@5 <gone major", "-a -b +c ?d +e +m"),
             // Two files of the same compaction, and an older one.
             ("l@3 <x major; m@5 <y major; n@5 <y major", "-l +m +n"),
-            // HBase gives out sequence ids from those of the files that it finds, so again if a list is gone.
+            // HBase continues after the sequence ids of the files that it finds, so it repeats ids if a list is gone.
             ("a@4 +9; b@4 +11; c@4; x.p@4 half +11; m@5 <gone major +10", "-a ?b -c -x.p +m"),
             // The later of two with the same sequence id.
             ("m@5 <a major +10; n@5 <l major +9; o@5 <a major +9", "+m -n +o"),

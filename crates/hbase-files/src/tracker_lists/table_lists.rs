@@ -71,7 +71,7 @@ pub struct RebuiltList {
     pub files: Vec<DecidedFile>,
     /// The tracker files that cannot be read, and why.
     pub unreadable: Vec<Warning>,
-    /// The time of the list, in milliseconds since 1970: greater than those of the older lists.
+    /// The time of the list, in milliseconds since 1970: greater than the times of the older lists.
     pub timestamp: u64,
     /// The time in the name of the tracker file, as HBase 2.6 and later name them; `None` for HBase 2.5.
     name_time: Option<u64>,
@@ -266,7 +266,7 @@ impl RebuiltList {
         TrackedFiles { path: self.path(), timestamp, files: files.collect(), cut_off }.to_bytes()
     }
 
-    /// Returns whether a path is that of a file of the list: `REGION/FAMILY/FILE`.
+    /// Returns whether the list has the file at a path: `REGION/FAMILY/FILE`.
     fn has(&self, file: &Path) -> bool {
         let family = Path::new(self.region.as_str()).join(&self.family);
         self.files.iter().any(|known| family.join(&known.name) == file)
@@ -295,7 +295,7 @@ fn regions(tree: &dyn FileTree, table: &Path) -> Result<BTreeMap<RegionName, Pat
     Ok(items.into_iter().filter_map(region).collect())
 }
 
-/// Warns of files of split and merged regions of which no other region has a reference or the cells.
+/// Warns of files of split and merged regions if no other region has a reference to them or their cells.
 fn unreferenced(
     table: &Table,
     lists: &[RebuiltList],

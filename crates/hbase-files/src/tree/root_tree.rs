@@ -19,7 +19,7 @@ pub(crate) struct RootTree {
     /// The directory, without symbolic links.
     root: PathBuf,
     /// Directories that were found to be in the root: to resolve each path again takes longer than to open a
-    /// small file. At most those of the root.
+    /// small file. At most the directories of the root.
     inside: Mutex<HashSet<PathBuf>>,
 }
 

@@ -17,8 +17,8 @@ pub struct TableDamage {
     pub file: Option<String>,
     /// What is wrong.
     pub what: String,
-    /// The rows that may have lost cells; `None` if no read of cells needs what is damaged. If the bounds are
-    /// those of a region, its end key is not among them.
+    /// The rows that may have lost cells; `None` if no read of cells needs what is damaged. If the bounds are the
+    /// keys of a region, the rows do not include its end key.
     pub rows: Option<RowsBetween>,
 }
 

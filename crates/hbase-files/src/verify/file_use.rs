@@ -68,7 +68,7 @@ impl FileUse {
         self.damage(misfit.what, misfit.rows.unwrap_or_else(|| self.rows.clone()))
     }
 
-    /// Checks that the cells of the file are those of its family and region, and that its half fits.
+    /// Checks that the cells of the file belong to its family and region, and that its half fits.
     pub(super) fn check_cells(
         &self,
         reader: &Reader,

@@ -1,8 +1,8 @@
 //! Follows the references of a store file to MOB files.
 //!
-//! HBase keeps a MOB file while a store file refers to it, but deletes those of which all cells have
-//! expired, unless the family has `MIN_VERSIONS` (`MobFileCleanerChore`). So a reference that has
-//! expired may lead to no file.
+//! HBase keeps a MOB file while a store file refers to it, but deletes a MOB file whose cells have all expired,
+//! unless the family has `MIN_VERSIONS` (`MobFileCleanerChore`). So a reference that has expired may lead to no
+//! file.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};

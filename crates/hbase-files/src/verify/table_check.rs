@@ -140,7 +140,7 @@ impl Table {
         }
     }
 
-    /// Returns the rows that a store file can have: those of its region.
+    /// Returns the rows that a store file can have: the rows of its region.
     ///
     /// A MOB file is of the region that its name names; that region may be gone.
     fn rows_of(&self, region: &Region, file: &crate::table::StoreFile) -> RowsBetween {

@@ -6,7 +6,7 @@
 //! |        | `WALKey` | region (1), table (2), sequence id (3), write time (4), number of cells (7)  |
 //! |        | cells    | encoded by the cell codec that the header names                              |
 //!
-//! The numbers in parentheses are those of the protobuf fields. In a file with dictionaries, region
+//! The numbers in parentheses are the numbers of the protobuf fields. In a file with dictionaries, region
 //! and table are dictionary strings.
 
 use prost::Message;

@@ -6,7 +6,7 @@
 //! | varint | length    | of the message                                                              |
 //! |        | `WALHeader` | compression (1), encryption key (2), tag compression (3), writer (4), cell codec (5), value compression (6) and its codec (7) |
 //!
-//! The numbers in parentheses are those of the protobuf fields.
+//! The numbers in parentheses are the numbers of the protobuf fields.
 
 use prost::Message;
 

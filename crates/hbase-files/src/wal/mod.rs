@@ -20,7 +20,7 @@
 //! If the server of a torn log went on in another log, the torn one was not its last: [`LogContinuation`] tells whether entries
 //! may be lost.
 //!
-//! A log has no checksums; HBase relies on those of HDFS. The reader cannot detect changed bytes
+//! A log has no checksums; HBase relies on the checksums of HDFS. The reader cannot detect changed bytes
 //! that still form a valid entry.
 //!
 //! ```no_run

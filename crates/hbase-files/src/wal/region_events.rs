@@ -16,7 +16,7 @@ pub(crate) struct WrittenBy {
     pub(crate) sequence: u64,
 }
 
-/// The place of an entry in the order in which the logs are read.
+/// The place of an entry in the order of the reads.
 #[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) struct Position {
     /// The number of the log.

@@ -8,11 +8,10 @@
 //! `0a 20`, 32 hex digits, and `12`; for `hbase:meta`, `0a 0a`, `1588230740`, and `12`. In a log with
 //! dictionaries, most keys have numbers in place of both, so they cannot be searched for.
 //!
-//! A value can contain the bytes of entries too, if a client stores logs. Those of a copy of the log
-//! itself are told by their sequence ids: in a log, those of a region rise, except after
-//! `restore_snapshot`, which sets them back. So the id of an entry must exceed the last one of its region
-//! before the damage. Limits: entries of another log in a value count as sound; and those of a region
-//! that the damaged part restored are passed over.
+//! A value can contain the bytes of entries too, if a client stores logs. Entries in a copy of the log itself are
+//! recognized by their sequence ids: in a log, the ids of a region rise, except after `restore_snapshot`, which
+//! sets them back. So the id of an entry must exceed the last id of its region before the damage. Limits: entries
+//! of another log in a value count as sound; entries of a region that the damaged part restored are passed over.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -31,7 +30,7 @@ pub(super) const ENTRIES_TO_READ_ON: usize = 3;
 const CHUNK_LEN: u64 = 256 << 10;
 /// The number of bytes of a key up to its table.
 const START_LEN: usize = 35;
-/// The maximum number of bytes of the length before a key: that of the longest key, of 16 MiB.
+/// The maximum number of bytes of the length before a key; the longest key has 16 MiB.
 const VARINT_LEN_MAX: usize = 4;
 /// The number of bytes that are read at a time to parse a candidate: bytes that look like a key.
 const CANDIDATE_CHUNK_LEN: usize = 4 << 10;
@@ -40,7 +39,7 @@ const CANDIDATE_CHUNK_LEN: usize = 4 << 10;
 /// A candidate counts as at least [`CANDIDATE_CHUNK_LEN`]. So a value may hold a log whose entries have
 /// 512 bytes on average.
 const PARSED_PER_BYTE: u64 = 8;
-/// The bytes of candidates that may be parsed in addition: those of 16,384 short entries in a small file.
+/// The bytes of candidates that may be parsed in addition: the bytes of 16,384 short entries in a small file.
 const PARSED_MORE: u64 = 64 << 20;
 
 /// What a search has found.

@@ -38,7 +38,7 @@ struct Stream {
     is_begun: bool,
 }
 
-/// The size of a file, of which each row counts the same as progress.
+/// The size of a file; as progress, each row counts the same part of the size.
 #[derive(Clone, Copy)]
 struct FileExtent {
     bytes: u64,

@@ -200,7 +200,7 @@ fn a_row_can_be_a_cell() {
         ["a/f:q/5/Put/vlen=0/seqid=9 []", "b/g:/6/DeleteColumn/vlen=0/seqid=0 []"]
     );
     assert_eq!(found[1].cell_type(), CellType::DeleteColumn);
-    // The same columns as those of a table.
+    // The columns that a table has.
     let columns = ColumnOptions { ignore: vec!["sequence_id".to_owned()], ..by_row("row") };
     assert_eq!(cells(vec![records], &columns).len(), 6);
 }
@@ -472,7 +472,7 @@ impl Observer for EndsReading {
     }
 }
 
-/// Of records without cells, none of which asks the observer.
+/// Records without cells do not ask the observer.
 #[test]
 fn records_of_null_can_be_cancelled() {
     let nulls = || batch([("id", text([Some("a")])), ("q", text([None]))]);

@@ -17,7 +17,7 @@ use crate::temporary::OutputDirectory;
 pub struct Build<'b> {
     /// The settings of the files.
     pub options: WriterOptions,
-    /// The order of rows; must be that of `options`.
+    /// The order of rows; must be the order in `options`.
     pub order: Comparator,
     /// How the cells come into the order of the file.
     pub sorting: &'b Sorting,
@@ -67,8 +67,8 @@ impl Build<'_> {
     /// # Errors
     ///
     /// [`Error::Cell`] for cells out of order within their family, or with tags that the files do not
-    /// keep; if `out` is not new or empty, and with `force` has other things than HFiles by family; for more than 100 families; if `order` is that of
-    /// `hbase:meta`; and if the input or a file fails.
+    /// keep; if `out` is not new or empty, and with `force` has other things than HFiles by family; for more than
+    /// 100 families; if `order` is the order of `hbase:meta`; and if the input or a file fails.
     pub fn write_bulk_load(
         &self,
         input: &mut Input,

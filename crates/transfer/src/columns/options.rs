@@ -26,13 +26,13 @@ pub struct ColumnOptions {
     pub row_separator: Option<String>,
     /// The type of the row columns; text and bytes are taken as they are if it is not given.
     pub row_type: Option<ValueType>,
-    /// Columns whose names are not those of the cells.
+    /// Columns whose names differ from the columns of the cells.
     pub column: Vec<MappedColumn>,
     /// Columns that become no cells.
     pub ignore: Vec<String>,
     /// The source of timestamps: `column:NAME`, `NOW`, or a time. `NOW` if it is not given.
     pub timestamp: Option<String>,
-    /// Columns whose values are encoded as a type. Other columns of CSV are taken as they are, and those of
+    /// Columns whose values are encoded as a type. Other columns of CSV are taken as they are; other columns of
     /// record batches have the type of their array.
     pub types: Vec<TypedColumn>,
     /// What happens at a record that cannot be read; it ends the run if this is not given.

@@ -202,7 +202,7 @@ impl Form {
     }
 }
 
-/// Returns the column names: those of the header or, if there is none, the numbers from 1.
+/// Returns the column names of the header or, if there is no header, the numbers from 1.
 ///
 /// Consumes the header, but not a record.
 fn read_names<R: Read>(

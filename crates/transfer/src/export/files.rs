@@ -41,7 +41,7 @@ pub struct FilesSource<'i> {
     state: SourceState,
     /// The families of the files that have cells, ascending.
     families: BTreeSet<Vec<u8>>,
-    /// The order of rows, which is META if it is that of any file.
+    /// The order of rows: META if any file has the order META.
     row_order: Comparator,
 }
 

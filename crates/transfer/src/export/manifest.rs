@@ -33,7 +33,7 @@ pub(super) struct Manifest {
     /// omitted when all regions are exported.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) unfinished: Vec<String>,
-    /// Those of `unfinished` whose regions are exported.
+    /// The unfinished logs whose regions are exported.
     #[serde(skip)]
     pub(super) finished: HashSet<String>,
 }

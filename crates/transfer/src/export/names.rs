@@ -31,7 +31,7 @@ pub(super) fn prefix(format: ExportFormat, index: usize, part: &Part) -> String 
     }
 }
 
-/// Returns the path of a file in the directory of the export; `family` is that of an HFile.
+/// Returns the path of a file in the directory of the export; `family` is the family of an HFile.
 pub(super) fn path(format: ExportFormat, family: &str, prefix: &str, number: u32) -> String {
     match format {
         ExportFormat::Hfiles => format!("{family}/{prefix}{number:0HEX_DIGITS$x}"),
@@ -39,7 +39,7 @@ pub(super) fn path(format: ExportFormat, family: &str, prefix: &str, number: u32
     }
 }
 
-/// Returns whether a path is that of a file whose name begins with a prefix.
+/// Returns whether the path of a file has a name that begins with a prefix.
 pub(super) fn has_prefix(format: ExportFormat, path: &Path, prefix: &str) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     let Some(rest) = name.and_then(|name| name.strip_prefix(prefix)) else { return false };
@@ -51,7 +51,7 @@ pub(super) fn has_prefix(format: ExportFormat, path: &Path, prefix: &str) -> boo
     number.len() == DIGITS && is_number && extension == format.extension()
 }
 
-/// Returns whether a path is that of a file that was not finished.
+/// Returns whether a path names a file that was not finished.
 pub(super) fn is_temporary(path: &Path) -> bool {
     let (begin, len) = TEMPORARY;
     let name = path.file_name().and_then(|name| name.to_str());

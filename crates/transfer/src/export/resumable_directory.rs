@@ -150,7 +150,7 @@ impl ExportDirectory {
         Ok(())
     }
 
-    /// Returns whether a path is that of the manifest or the lock.
+    /// Returns whether a path is the manifest or the lock.
     fn is_bookkeeping(&self, path: &Path) -> bool {
         let name = path.strip_prefix(&self.path).unwrap_or(path);
         name == Path::new(LOCK) || name == Path::new(Manifest::NAME)

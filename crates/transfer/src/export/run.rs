@@ -42,9 +42,9 @@ pub struct Exported {
     pub table: Option<String>,
     /// What a part of the source is called: "region", "row range" or "HFile".
     pub unit: &'static str,
-    /// The exported parts, those of earlier runs included.
+    /// The exported parts, parts of earlier runs included.
     pub parts: u64,
-    /// Those of them that have rows.
+    /// The exported parts that have rows.
     pub parts_with_rows: u64,
     /// Parts that an earlier run had exported.
     pub resumed: u64,
@@ -181,7 +181,7 @@ fn new_manifest(source: Source, form: &ExportForm, scan: &TableScan) -> Manifest
     }
 }
 
-/// Checks that `now`, if it is given, is that of the export that goes on.
+/// Checks that `now`, if it is given, is the time of the export that goes on.
 fn check_now(now: Option<Timestamp>, manifest: &Manifest, output: &Path) -> Result<()> {
     if now.is_none_or(|now| now.get() == manifest.now) {
         return Ok(());

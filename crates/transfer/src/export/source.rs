@@ -1,4 +1,4 @@
-//! What is exported: cells in parts, each of which gets files of its own.
+//! What is exported: cells in parts. Each part gets files of its own.
 
 use hbase_files::{MissingCells, OldLogCells, TableScan};
 use sstable::{CellRef, ReadTrace, WriterOptions};
@@ -54,7 +54,7 @@ pub(super) trait PartCells {
 /// A part of a source.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
-    /// The name in the manifest, of which there is one: a region's, or the path of a file.
+    /// The unique name in the manifest: a region's name, or the path of a file.
     pub(super) name: String,
     /// The name in the names of files.
     pub(super) file_stem: String,

@@ -12,7 +12,7 @@ use crate::error::{CellProblem, Error as TransferError, Result};
 use crate::input::Input;
 use crate::progress::Observer;
 
-/// The cells of an input with those of each row sorted.
+/// The cells of an input, sorted within each row.
 pub(super) struct RowSorter<'i> {
     input: &'i mut Input,
     order: Comparator,
@@ -88,7 +88,7 @@ impl Iterator for RowSorter<'_> {
     }
 }
 
-/// The error for a row that sorts before that of `last`.
+/// The error for a row that sorts before the row of `last`.
 fn out_of_order(input: &Input, last: &Cell, cell: &Cell) -> TransferError {
     let line = input.line_number();
     let (row, before) = (escape(cell.row()), escape(last.row()));

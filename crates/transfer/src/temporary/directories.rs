@@ -48,7 +48,7 @@ impl OutputDirectory {
         Ok(Self { temporary, destination: destination.to_owned(), replaces })
     }
 
-    /// Returns the temporary directory, in which the caller writes the files.
+    /// Returns the temporary directory; the caller writes the files there.
     pub(crate) fn path(&self) -> &Path {
         self.temporary.path()
     }

@@ -50,7 +50,7 @@ impl OutputDirectories {
         Ok(Self { temporary, destination: destination.to_owned(), names, temporary_parent })
     }
 
-    /// Returns the temporary directory, in which the caller creates the subdirectories.
+    /// Returns the temporary directory; the caller creates the subdirectories there.
     pub(crate) fn path(&self) -> &Path {
         self.temporary.path()
     }

@@ -25,7 +25,7 @@ impl FilterFigures {
 
 /// Returns the figures of the filters that the readers query, weighted by their keys.
 ///
-/// Without a column in the query, filters over columns cannot answer, so that the error rate is that of the others.
+/// Without a column in the query, filters over columns cannot answer, so the other filters alone have the error rate.
 pub(super) fn figures<'r>(
     readers: impl IntoIterator<Item = &'r Reader>,
     has_column: bool,

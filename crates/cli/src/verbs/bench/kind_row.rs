@@ -49,8 +49,8 @@ const LOOKUPS_MIN: u64 = 100;
 
 /// Returns the line that recommends a filter, or why none is recommended; `None` if nothing was compared.
 ///
-/// Recommends the smallest kind whose measured error rate is at most 2 %, or at most twice that of the best
-/// kind if that is more.
+/// Recommends the smallest kind whose measured error rate is at most 2 %, or at most twice the error rate of the
+/// best kind if that is more.
 pub(super) fn recommendation(kinds: &[KindRow]) -> Option<String> {
     let with_filter = || kinds.iter().filter(|kind| kind.bits_per_key.is_some());
     let lookups = with_filter().map(|kind| kind.lookups).min()?;

@@ -1,8 +1,8 @@
 //! Compares kinds of filters on the rows of existing files, without writing files.
 //!
 //! Builds each kind in memory from the rows of each file, and asks it for the absent keys in the key range of
-//! the file: those that a get would look for there. Filters are built file by file, so that the memory is
-//! that of one file's row hashes.
+//! the file: a get would look for these keys there. Filters are built file by file, so that only the row hashes of
+//! one file are in memory.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -154,7 +154,7 @@ impl FileRows {
         Ok(())
     }
 
-    /// As HBase writes it: chunks of rows in order, of which a get asks one.
+    /// As HBase writes it: chunks of rows in order; a get asks one chunk.
     fn measure_bloom(&self, plan: Plan, asked: &[&[u8]], sums: &mut Sums) -> anyhow::Result<()> {
         let rate = plan.bloom_error_rate()?.get();
         let sizing = ChunkSizing::new(rate as f32, CHUNK_BYTES, FOLDS)?;

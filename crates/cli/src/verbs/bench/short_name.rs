@@ -8,7 +8,7 @@ const REGION_LEN: usize = 8;
 /// Returns the names of files for a chart, of at most [`NAME_MAX`] characters. Tables have the whole paths.
 ///
 /// Two regions can have references to the same file, under the same name. Such names begin with the region, which
-/// is the directory above that of the family.
+/// is the directory above the directory of the family.
 pub(super) fn short_names(paths: &[&str]) -> Vec<String> {
     let names: Vec<String> = paths.iter().map(|path| cut(part(path, 0), NAME_MAX)).collect();
     let is_unique = |name: &String| names.iter().filter(|other| *other == name).count() == 1;

@@ -24,7 +24,7 @@ pub(super) struct AskedKeys {
 }
 
 impl AskedKeys {
-    /// Returns the keys, of which there is at least one.
+    /// Returns the keys, at least one.
     pub(super) fn read(&self) -> anyhow::Result<Vec<Vec<u8>>> {
         let mut keys: Vec<_> = self.keys.iter().map(|key| key.as_bytes().to_vec()).collect();
         if let Some(input) = &self.input {

@@ -1,4 +1,4 @@
-//! The report about the metadata of a file. Its fields are those of the JSON output.
+//! The report about the metadata of a file. The JSON output has its fields.
 
 use cells::{escape, time_text};
 use serde::Serialize;

@@ -98,7 +98,7 @@ impl Histogram {
         Some(Percentiles { p50, p75, p95, p99, p99_9 })
     }
 
-    /// Returns the least number of which at least `permille` thousandths of all are not greater.
+    /// Returns the least number that is at least as great as `permille` thousandths of all numbers.
     fn at_permille(&self, permille: u64) -> u64 {
         let rank = (u128::from(self.count) * u128::from(permille)).div_ceil(1000).max(1);
         let mut passed = 0_u128;

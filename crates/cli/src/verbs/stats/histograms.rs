@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::histogram::Histogram;
 
-/// The histograms of lengths and counts. The names of the fields are those of the JSON output.
+/// The histograms of lengths and counts. The JSON output has the names of the fields.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Histograms {
     pub(super) row_key_bytes: Histogram,

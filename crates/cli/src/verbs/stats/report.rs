@@ -1,4 +1,4 @@
-//! The report of `hfile stats`. Its fields are those of the JSON output.
+//! The report of `hfile stats`. The JSON output has its fields.
 
 use std::collections::BTreeMap;
 

@@ -70,7 +70,7 @@ struct ExplainReport {
     families: Vec<FamilyReport>,
 }
 
-/// A family and its files, in the order in which the get considered them.
+/// A family and its files, in the order of the get.
 #[derive(Serialize)]
 struct FamilyReport {
     family: String,

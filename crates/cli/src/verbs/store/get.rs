@@ -98,7 +98,7 @@ fn stored_cells(store: &Store, row: &KeyText, versions: &Versions) -> anyhow::Re
     Ok(cells)
 }
 
-/// Whether a row of which no cell is visible has cells or delete markers.
+/// Whether a row without visible cells has cells or delete markers.
 fn is_hidden(store: &Store, row: &KeyText, versions: &Versions) -> anyhow::Result<bool> {
     for (family, _) in store.families() {
         if store.scan(raw_scan(&family, row, versions)?)?.next().transpose()?.is_some() {

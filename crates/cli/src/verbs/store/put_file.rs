@@ -109,8 +109,8 @@ impl PutFile {
                 }
                 Err(error) => {
                     writer.write()?;
-                    // Resume at the failed record. If the input fails between records, `line` is
-                    // still that of the last stored record, and the resume point is already set.
+                    // Resume at the failed record. If the input fails between records, `line` is still the line of
+                    // the last stored record, and the resume point is already set.
                     if line > writer.last_line && line > self.from_line {
                         writer.resume_point.set(None, line);
                     }

@@ -103,7 +103,7 @@ struct FamilyReport {
     map_mode: Option<&'static str>,
     /// The family map; `None` if this process has none for the family.
     map: Option<MapReport>,
-    /// The counters of reads since this process opened the store, except those of the recovery.
+    /// The counters of reads since this process opened the store, without the reads of the recovery.
     reads: Counters,
 }
 

@@ -9,7 +9,7 @@ use super::several::Selected;
 use crate::failure::Answer;
 use crate::text::output::{Report, ReportFormat};
 
-// The doc comments and the examples are those of the nouns, `snapshot.rs` and `table.rs`.
+// The doc comments and the examples stand with the nouns, in `snapshot.rs` and `table.rs`.
 #[derive(clap::Args)]
 pub(crate) struct Describe<P: NamedPlaces> {
     #[command(flatten)]

@@ -15,7 +15,7 @@ use crate::text::output::ReportFormat;
 use crate::text::progress::Shown;
 use crate::text::warnings::{print_missing, print_old_log_cells};
 
-// The doc comments and the examples are those of the nouns, `snapshot.rs` and `table.rs`.
+// The doc comments and the examples stand with the nouns, in `snapshot.rs` and `table.rs`.
 #[derive(clap::Args)]
 pub(crate) struct Export<P: Places> {
     #[command(flatten)]

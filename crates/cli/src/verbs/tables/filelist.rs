@@ -20,7 +20,7 @@ use crate::text::size_text::{show_count, show_number};
 use crate::text::stderr::print_message_lines;
 use crate::text::warnings::print_warnings;
 
-// The doc comment and the examples are those of the noun, `table.rs`.
+// The doc comment and the examples stand with the noun, in `table.rs`.
 #[derive(clap::Args)]
 pub(crate) struct FileList {
     #[command(flatten)]
@@ -117,7 +117,7 @@ impl FileList {
     }
 }
 
-/// Refuses an output in the root directory, in which nothing is to change.
+/// Refuses an output in the root directory, where nothing is to change.
 fn check_is_outside(output: &Path, root: &Path) -> anyhow::Result<()> {
     // The output need not exist, nor its parents.
     let mut above = output.ancestors().map(|above| match above {
@@ -140,7 +140,7 @@ struct ListsReport<'l> {
     schema: u32,
     table: String,
     ok: bool,
-    /// The directory in which the lists were written.
+    /// The directory of the written lists.
     output: Option<String>,
     lists: Vec<ListLine<'l>>,
 }

@@ -14,7 +14,7 @@ use crate::text::output::{STDOUT, stdout};
 use crate::text::row_not_found::{print_row_is_hidden, print_row_not_found};
 use crate::text::warnings::{print_missing, print_old_log_cells, print_torn_logs, print_warnings};
 
-// The doc comments and the examples are those of the nouns, `snapshot.rs` and `table.rs`.
+// The doc comments and the examples stand with the nouns, in `snapshot.rs` and `table.rs`.
 #[derive(clap::Args)]
 pub(crate) struct Get<P: Place> {
     #[command(flatten)]
@@ -79,7 +79,7 @@ impl<P: Place> Get<P> {
     }
 }
 
-/// Whether a row of which no cell is shown has cells or delete markers.
+/// Whether a row without shown cells has cells or delete markers.
 fn is_hidden(table: &Table, scan: &TableScan, row: &KeyText) -> anyhow::Result<bool> {
     let cells = table.scan(&scan.clone().row(row.as_bytes()).raw(true).mob(MobValues::Reference));
     let mut cells = cells.map_err(transfer::Error::Table)?;

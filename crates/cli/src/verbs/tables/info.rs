@@ -17,7 +17,7 @@ use crate::text::output::{Report, ReportFormat, write_table};
 use crate::text::printable::as_line;
 use crate::text::size_text::{show_count, show_number, show_size};
 
-// The doc comments and the examples are those of the nouns, `snapshot.rs` and `table.rs`.
+// The doc comments and the examples stand with the nouns, in `snapshot.rs` and `table.rs`.
 #[derive(clap::Args)]
 pub(crate) struct Info<P: NamedPlaces> {
     #[command(flatten)]

@@ -218,7 +218,7 @@ fn log_bytes(tables: &[Table]) -> u64 {
     lengths.fold(0, u64::saturating_add)
 }
 
-/// Tells which logs `--with-wal` would read. Those of `hbase:meta` are not worth a message.
+/// Tells which logs `--with-wal` would read. Logs of `hbase:meta` are not worth a message.
 fn tell_logs(table: &Table, printed: &mut PrintedWarnings) {
     if table.logs.is_empty() || table.name.is_meta() {
         return;

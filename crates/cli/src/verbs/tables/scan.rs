@@ -19,7 +19,7 @@ use crate::text::warnings::{
     print_log_warnings, print_missing, print_old_log_cells, print_torn_logs, print_unseen_columns,
 };
 
-// The doc comments and the examples are those of the nouns, `snapshot.rs` and `table.rs`.
+// The doc comments and the examples stand with the nouns, in `snapshot.rs` and `table.rs`.
 #[derive(clap::Args)]
 pub(crate) struct Scan<P: Place> {
     #[command(flatten)]

@@ -50,7 +50,7 @@ impl Selected {
         }
     }
 
-    /// Says which tables `done` leaves out if no table is named: those that are gone, of which some files are left.
+    /// Says which tables `done` leaves out if no table is named: tables that are gone but have left some files.
     pub(super) fn tell_former_tables(&self, done: &str) -> anyhow::Result<()> {
         if !self.is_all || self.unit != "table" {
             return Ok(());

@@ -21,7 +21,7 @@ use crate::text::progress::Progress;
 use crate::text::size_text::{show_count, show_number};
 use crate::text::warnings::PrintedWarnings;
 
-// The doc comments and the examples are those of the nouns, `snapshot.rs` and `table.rs`.
+// The doc comments and the examples stand with the nouns, in `snapshot.rs` and `table.rs`.
 #[derive(clap::Args)]
 pub(crate) struct Verify<P: NamedPlaces> {
     #[command(flatten)]
@@ -181,7 +181,7 @@ struct TableReport {
 /// The HFiles that are neither sound nor damaged, as far as is known.
 #[derive(Serialize)]
 struct Unread {
-    /// Those that could not be read to the end, of which stderr has the errors.
+    /// Tables that could not be read to the end; stderr has their errors.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unchecked: Vec<String>,
     /// Those that this program does not read, such as encrypted ones, and parts that it may not read.

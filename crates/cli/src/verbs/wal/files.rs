@@ -21,7 +21,7 @@ const DEPTH_MAX: usize = 16;
 
 /// Runs `work` for each log, and combines the answers.
 ///
-/// The logs come in the order of the arguments, those of a directory in the order of their paths.
+/// The logs come in the order of the arguments, logs of a directory in the order of their paths.
 /// If there is only one log, its error is returned unchanged.
 pub(super) fn for_each_log(
     paths: &[PathBuf],

@@ -145,7 +145,7 @@ struct Cuts {
     rows: Vec<Vec<u8>>,
     /// The bytes of all parts.
     len: u64,
-    /// The wanted number of parts, of which the scan may not want all.
+    /// The wanted number of parts; the scan may not want all of them.
     count: u64,
 }
 

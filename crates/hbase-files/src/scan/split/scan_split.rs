@@ -1,4 +1,5 @@
-//! A part of a scan that another process can read: a region with its files and a range of rows, or those of an HFile.
+//! A part of a scan that another process can read: a region with its files and a range of rows, or an HFile and a
+//! range of rows.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -163,7 +164,7 @@ impl ScanSplit {
     }
 }
 
-/// Opens the HFile at a path, or that of a reference or link.
+/// Opens the HFile at a path, or the HFile of a reference or link.
 pub(super) fn open_file(
     tree: &dyn FileTree,
     path: &Path,

@@ -53,7 +53,7 @@ pub(super) enum Foreign {
 pub(super) struct Description {
     /// The size of the serialised filter in bytes.
     pub(super) bytes: u64,
-    /// The number of insertions, including those of duplicate keys.
+    /// The number of insertions, insertions of duplicate keys included.
     pub(super) keys: Option<u64>,
     /// The number of bits, counters, or slots of a cuckoo filter.
     ///
