@@ -9,7 +9,7 @@ use crate::literal::{ColumnRef, bytes_of, truth_of};
 /// More combinations of families and qualifiers than this are not pushed down.
 const PATTERNS_MAX: usize = 256;
 
-/// Cells that can satisfy a predicate: those of a family, of a qualifier, or of both.
+/// Cells that can satisfy a predicate: cells of a family, of a qualifier, or of both.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct ColumnPattern {
     /// The family; `None` for all.
@@ -18,7 +18,7 @@ pub(crate) struct ColumnPattern {
     pub(crate) qualifier: Option<Vec<u8>>,
 }
 
-/// The cells to read: those of at least one pattern.
+/// The cells to read: cells of at least one pattern.
 pub(crate) type ColumnPatterns = Vec<ColumnPattern>;
 
 /// Returns the columns whose cells can satisfy a predicate; `None` if it does not limit them.
@@ -62,7 +62,7 @@ pub(crate) fn both(one: ColumnPatterns, other: &[ColumnPattern]) -> ColumnPatter
     common.collect()
 }
 
-/// Returns what satisfies two limits, of which `None` is no limit; `None` if nothing does.
+/// Returns what satisfies two limits, where `None` is no limit; `None` if nothing does.
 #[expect(
     clippy::option_option,
     reason = "the outer one says that the limits contradict each other"

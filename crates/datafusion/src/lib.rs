@@ -49,7 +49,7 @@
 //! * Timestamps of tables that are not raw: HBase counts versions within the range of times, so a range
 //!   would show older versions than the predicate.
 //! * Times and qualifiers of a raw HFile, which shows cells that HBase's rules leave out.
-//! * Row keys of floats and truth values, because several byte strings are equal values; and those of
+//! * Row keys of floats and truth values, because several byte strings are equal values; and row keys of
 //!   `hbase:meta`, which has an order of its own.
 //!
 //! A scan has at most as many partitions as DataFusion has target partitions; each reads

@@ -64,7 +64,7 @@ impl TableOptions {
 
     /// Returns the options of a table with one row for each cell.
     ///
-    /// Its columns are those of [`CellColumn`](hfile_arrow::CellColumn). It shows all versions that
+    /// Its columns are the columns of [`CellColumn`](hfile_arrow::CellColumn). It shows all versions that
     /// HBase would show; see [`versions`](Self::versions) and [`raw`](Self::raw).
     pub const fn cells() -> Self {
         Self::new(Form::Cells, u32::MAX)
@@ -112,7 +112,7 @@ impl TableOptions {
         self
     }
 
-    /// The time by which cells expire. Default: that of the [`TableScan`](hbase_files::TableScan),
+    /// The time by which cells expire. Default: the time of the [`TableScan`](hbase_files::TableScan),
     /// or else the system's time when a query is planned.
     ///
     /// No effect on a store, which has its own clock.

@@ -59,7 +59,7 @@ impl TableOptions {
     /// Makes a table of a table of a root directory, live or of a snapshot.
     ///
     /// `reading` says how: threads, MOB values, logs, and how files are opened, as for
-    /// [`BatchScan::table`]. The rows and columns are those of each query. Regions are read in
+    /// [`BatchScan::table`]. Each query chooses its rows and columns. Regions are read in
     /// parallel, as many at a time as DataFusion has target partitions, so `reading` needs more
     /// than one thread only for few large regions.
     ///

@@ -26,7 +26,7 @@ pub(crate) struct Pushdown {
     pub(crate) columns: Option<ColumnPatterns>,
     /// The times to read; `None` for all.
     pub(crate) times: Option<TimeFilter>,
-    /// In a pivot: columns of which each row of the answer has at least one value. `None` if a row
+    /// In a pivot: each row of the answer has a value in at least one of these columns. `None` if a row
     /// of the answer may have a value in none of the columns that the predicates name.
     pub(crate) one_of: Option<HashSet<String>>,
 }

@@ -38,7 +38,7 @@ const RANGES_SHOWN_MAX: usize = 8;
 ///
 /// A partition reads neighbouring regions of a table, or parts of large ones, one after the other, on a thread for
 /// blocking work.
-/// The metrics count the blocks and bytes that were read, except those of a store, which
+/// The metrics count the blocks and bytes that were read, except blocks and bytes of a store, which
 /// [`Store::stats`](store::Store::stats) counts.
 #[derive(Clone, Debug)]
 pub struct HFileScanExec {
@@ -98,7 +98,7 @@ fn partitions(parts: &ScanParts, max: usize) -> Vec<Range<usize>> {
     partitions
 }
 
-/// Returns whether the rows of each region are after those of the regions before it.
+/// Returns whether the rows of each region are after the rows of the regions before it.
 fn has_ascending_regions(regions: &[Region]) -> bool {
     regions.windows(2).all(|pair| match pair {
         [one, next] => !one.info.end_key.is_empty() && one.info.end_key <= next.info.start_key,

@@ -22,7 +22,7 @@ pub(crate) struct ScanParts {
     pub(crate) rows: RowSet,
     pub(crate) columns: Columns,
     pub(crate) times: Option<TimeFilter>,
-    /// Whether the order of the rows is that of the column of row keys.
+    /// Whether the order of the rows is the order of the column of row keys.
     pub(crate) has_sorted_rows: bool,
 }
 

@@ -85,7 +85,7 @@ struct KeyBuckets {
 }
 
 impl GoCuckoo {
-    /// Creates an empty filter as large as that of `NewFilter(capacity)` in Go.
+    /// Creates an empty filter as large as the filter of `NewFilter(capacity)` in Go.
     ///
     /// The number of slots is `capacity`, rounded up to a power of two, and at least 4.
     ///

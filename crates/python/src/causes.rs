@@ -76,7 +76,7 @@ impl From<&hbase_files::Error> for Failure {
             | Error::NoRoot { path, .. }
             | Error::Damaged { path, .. }
             | Error::KeyRanges { path, .. } => at(FailureKind::Damaged, path),
-            // The file to look at is that of the cause. For a table, a missing file is damage.
+            // The file to look at is the file of the cause. For a table, a missing file is damage.
             Error::Incomplete { path, source } => {
                 let cause = Self::from(&**source);
                 let path = cause.path.unwrap_or_else(|| path.display().to_string());

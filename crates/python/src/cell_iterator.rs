@@ -112,7 +112,7 @@ impl CellIterator {
 ///
 /// # Errors
 ///
-/// Those of Python.
+/// Errors of Python.
 pub(crate) fn cells_of<'py>(
     py: Python<'py>,
     batches: &[RecordBatch],

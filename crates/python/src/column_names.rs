@@ -17,7 +17,7 @@ use crate::request::Request;
 pub(crate) struct ColumnNames(BTreeMap<Vec<u8>, BTreeSet<Vec<u8>>>);
 
 impl ColumnNames {
-    /// Reads the names: of all cells, or those of the first `sample` rows of each region, file or store.
+    /// Reads the names of all cells, or of the cells in the first `sample` rows of each region, file or store.
     ///
     /// # Errors
     ///
@@ -110,7 +110,7 @@ impl Rows {
     }
 }
 
-/// Returns the scan without values, of which one version is enough.
+/// Returns the scan without values; one version of each cell is enough.
 fn of_names(scan: BatchScan) -> BatchScan {
     scan.parts([CellColumn::Row, CellColumn::Family, CellColumn::Qualifier]).versions(1)
 }

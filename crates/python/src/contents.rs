@@ -119,7 +119,7 @@ impl Contents {
         })
     }
 
-    /// Returns the warnings of a scan that are new: those of the table were issued when it was opened.
+    /// Returns the warnings of a scan that are new: the warnings of the table were issued when it was opened.
     pub(crate) fn new_warnings(&self, request: &Request, warnings: &[Warning]) -> Vec<Warning> {
         let known = match self {
             Self::Table(table) => table.warnings.len(),

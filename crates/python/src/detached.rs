@@ -15,7 +15,7 @@ use crate::failure::Failure;
 ///
 /// # Errors
 ///
-/// Those of `work`, and a panic as an error.
+/// Errors of `work`, and a panic as an error.
 pub(crate) fn detached<T, E>(
     py: Python<'_>,
     work: impl FnOnce() -> Result<T, E> + Ungil + Send,
@@ -33,7 +33,7 @@ where
 ///
 /// # Errors
 ///
-/// Those of `work`, and a panic as an error.
+/// Errors of `work`, and a panic as an error.
 pub(crate) fn guarded<T, E: Into<Failure>>(
     work: impl FnOnce() -> Result<T, E>,
 ) -> Result<T, Failure> {

@@ -8,7 +8,7 @@ use sstable::{
     WriterOptions,
 };
 
-/// The settings that a caller chose; the defaults are those of `hfile build`.
+/// The settings that a caller chose; the defaults are the defaults of `hfile build`.
 pub(crate) struct FileOptions {
     pub(crate) compression: Option<String>,
     pub(crate) encoding: Option<String>,

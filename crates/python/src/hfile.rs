@@ -52,7 +52,7 @@ impl HFile {
         self.path.display().to_string()
     }
 
-    /// Whether this is the half of a file: the attributes are those of the whole file.
+    /// Whether this is the half of a file: the attributes describe the whole file.
     #[getter]
     fn is_half(&self) -> bool {
         self.reader.half().is_some()

@@ -9,7 +9,7 @@ use pyo3::types::{PyBytes, PyList};
 ///
 /// # Errors
 ///
-/// Those of Python.
+/// Errors of Python.
 pub(crate) fn to_python<'py>(
     py: Python<'py>,
     losses: &[MissingCells],
@@ -48,7 +48,7 @@ pub(crate) fn warn(py: Python<'_>, warnings: &[Warning]) -> PyResult<()> {
 ///
 /// # Errors
 ///
-/// Those of Python.
+/// Errors of Python.
 pub(crate) fn torn_logs_to_python<'py>(
     py: Python<'py>,
     logs: &[TornLog],

@@ -13,7 +13,7 @@ pub(crate) type Reduced<'py> = (Bound<'py, PyAny>, Bound<'py, PyTuple>);
 ///
 /// # Errors
 ///
-/// Those of Python.
+/// Errors of Python.
 pub(crate) fn call<'py>(
     py: Python<'py>,
     module: &str,
@@ -27,7 +27,7 @@ pub(crate) fn call<'py>(
 ///
 /// # Errors
 ///
-/// Those of Python.
+/// Errors of Python.
 pub(crate) fn keywords<'py>(
     py: Python<'py>,
     choice: &Choice,

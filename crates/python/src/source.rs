@@ -38,7 +38,7 @@ impl Source {
     /// :param start: the first row.
     /// :param stop: the row before which the scan ends.
     /// :param prefix: the prefix of the rows.
-    /// :param families: families of which all columns are read.
+    /// :param families: families that are read with all columns.
     /// :param columns: columns to read, as ``family:qualifier``.
     /// :param types: columns with their types, as ``{"info:age": "int64"}``. The types are string, int8, int16,
     ///     int32, int64, float32, float64, bool, decimal and binary, as HBase's ``Bytes.toBytes`` writes them;
@@ -59,7 +59,7 @@ impl Source {
     ///     logs.
     /// :param wal_memory: the maximum bytes of unflushed cells in memory; 256 MiB by default. A temporary
     ///     file takes the rest.
-    /// :param wal_directory: the directory of the temporary file; that of the system by default.
+    /// :param wal_directory: the directory of the temporary file; the system's by default.
     /// :param threads: the number of threads that read; 1 by default. Tables and snapshots only.
     /// :param batch_size: the maximum number of rows of a batch; 16,384 by default.
     /// :param on_error: what becomes of a value that is not of its column's type: ``"raise"`` raises
@@ -126,7 +126,7 @@ impl Source {
     ///
     /// :param target_bytes: about how many bytes of files a split reads at most; without it, regions are not divided.
     ///
-    /// The other parameters are those of :meth:`scan`.
+    /// The other parameters are as in :meth:`scan`.
     ///
     /// :raises pyhfile.Error: if a file is missing, or the index of one cannot be read.
     #[pyo3(signature = (*, target_bytes=None, start=None, stop=None, prefix=None, families=None, columns=None, types=None,
@@ -193,7 +193,7 @@ impl Source {
 
     /// Iterate over cells, in HBase's order.
     ///
-    /// The parameters are those of :meth:`scan`.
+    /// The parameters are as in :meth:`scan`.
     #[pyo3(signature = (*, start=None, stop=None, prefix=None, families=None, columns=None,
         versions=None, min_timestamp=None, max_timestamp=None, raw=false, now=None,
         skip_damaged=false, with_wal=false, wal_memory=None, wal_directory=None, threads=1))]
@@ -251,7 +251,7 @@ impl Source {
     ///
     /// :param sample: the number of rows of each region, or of the file or store, that are read; all by default.
     ///
-    /// The other parameters are those of :meth:`scan`.
+    /// The other parameters are as in :meth:`scan`.
     #[pyo3(signature = (*, sample=None, start=None, stop=None, prefix=None, families=None, now=None,
         with_wal=false))]
     fn column_names<'py>(
@@ -290,9 +290,9 @@ impl Source {
 
     /// Return the cells of one row; an empty list if the row is absent.
     ///
-    /// Reads data blocks only of files whose key range and filters allow the row. The parameters
-    /// are those of :meth:`scan`. With ``skip_damaged``, a :class:`pyhfile.TableWarning` names each damaged or
-    /// missing file or region that may have had the row.
+    /// Reads data blocks only of files whose key range and filters allow the row. The parameters are as in
+    /// :meth:`scan`. With ``skip_damaged``, a :class:`pyhfile.TableWarning` names each damaged or missing file
+    /// or region that may have had the row.
     #[pyo3(signature = (row, *, families=None, columns=None, versions=None, min_timestamp=None,
         max_timestamp=None, raw=false, now=None, skip_damaged=false, with_wal=false,
         wal_memory=None, wal_directory=None))]

@@ -16,9 +16,10 @@ use crate::scan::{Origin, Scan};
 
 /// A part of a scan that another process can read: the rows of a region, or some of them.
 ///
-/// :meth:`Source.splits` makes splits. Those of a scan together return each of its rows once. A split holds the
-/// names of the region's files and all arguments of the scan, and no open file. It can be pickled; the process that
-/// reads it must see the files at the same paths. Files that HBase moves to its archive meanwhile are found there.
+/// :meth:`Source.splits` makes splits. The splits of a scan together return each of its rows once. A split
+/// holds the names of the region's files and all arguments of the scan, and no open file. It can be pickled;
+/// the process that reads it must see the files at the same paths. Files that HBase moves to its archive
+/// meanwhile are found there.
 ///
 /// >>> import pyhfile, pickle
 /// >>> table = pyhfile.open_snapshot("rootdir", "s4")
@@ -99,8 +100,8 @@ impl Split {
 
     /// Return the parts of the split that have some ranges of rows, without a look at its files.
     ///
-    /// For rows that are known after a source was divided, such as those of a list. Ranges without rows of the split have
-    /// no part. ``estimated_bytes`` of a part is that of the split.
+    /// For rows that are known after a source was divided, such as the rows of a list. Ranges without rows of
+    /// the split have no part. ``estimated_bytes`` of a part is the estimate for the split.
     ///
     /// >>> import pyhfile
     /// >>> [split] = pyhfile.open_snapshot("rootdir", "s4").splits(stop="row-00700")
@@ -146,7 +147,7 @@ impl Split {
         self.split.cells().estimated_bytes()
     }
 
-    /// Return the bytes of the split, of which ``Split`` makes it again.
+    /// Return the bytes of the split; ``Split`` makes it again from them.
     fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = self.split.to_bytes().map_err(|error| Failure::invalid(error.to_string()))?;
         Ok(PyBytes::new(py, &bytes))

@@ -185,7 +185,7 @@ impl Snapshot {
         pickling::call(slf.py(), "pyhfile", "open_snapshot", arguments)
     }
 
-    /// The name of the snapshot; ``name`` is that of the table.
+    /// The name of the snapshot; ``name`` is the name of the table.
     #[getter]
     fn snapshot_name(&self) -> &str {
         &self.description.name

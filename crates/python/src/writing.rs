@@ -64,7 +64,7 @@ const DATA: &str = "data";
 /// :param sort: ``False`` if the row keys ascend, as their bytes do; a row out of order is then refused. The files
 ///     are the same.
 /// :param memory: the bytes of cells that are sorted in memory; 256 MiB by default.
-/// :param temporary_directory: the directory of temporary files; that of the system by default.
+/// :param temporary_directory: the directory of temporary files; the system's by default.
 /// :param row_type: the type of the row key, for numbers: ``string`` for digits, or a type as of ``types``.
 /// :param row_separator: what is between several row columns.
 /// :param family: the family of columns that name none.
@@ -218,8 +218,8 @@ fn open_stream(data: &Bound<'_, PyAny>) -> PyResult<ArrowArrayStreamReader> {
 
 /// Returns whether an object is an array, such as a `ChunkedArray` of pyarrow or a `Series` of polars or pandas.
 ///
-/// The stream of an array of structs cannot be told from that of a table, and its null rows would become cells: the
-/// reader of streams drops the validity of rows.
+/// The stream of an array of structs cannot be told from the stream of a table, and its null rows would become
+/// cells: the reader of streams drops the validity of rows.
 fn is_array(data: &Bound<'_, PyAny>) -> PyResult<bool> {
     let class = data.get_type();
     let has_values = class.hasattr("dtype")? || class.hasattr("type")?;
@@ -237,7 +237,7 @@ fn check_splits(splits: &[Vec<u8>]) -> PyResult<()> {
     }
 }
 
-/// Takes the chosen columns: those of a mapping, or of a list. All others become no cells.
+/// Takes the chosen columns: the columns of a mapping, or of a list. All others become no cells.
 fn choose_columns(
     options: &mut ColumnOptions,
     columns: Option<&Bound<'_, PyAny>>,

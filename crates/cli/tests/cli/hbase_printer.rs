@@ -264,7 +264,7 @@ fn compare_means(what: &str, ours: &Value, theirs: &Value) {
     assert!((ours - theirs).abs() <= tolerance, "{what}: mean {ours}, {theirs}");
 }
 
-/// HBase counts one key a row, that of its last cell; we count the keys of all cells.
+/// HBase counts one key a row, the key of its last cell; we count the keys of all cells.
 fn compare_key_lengths(name: &str, stats: &Value, theirs: &Value, last_of_rows: &[u64]) {
     let ours = &stats["key_bytes"];
     let (Some(least), Some(greatest)) = (last_of_rows.iter().min(), last_of_rows.iter().max())

@@ -11,7 +11,7 @@ use support::files_below;
 
 use crate::command_line::{data, hfile_in, text};
 
-/// The commands, each of which writes `out`.
+/// The commands; each one writes `out`.
 const COMMANDS: [&str; 17] = [
     "recompress in.hfile --output out --compression NONE",
     "filter rebuild in.hfile --output out --kind ribbon",

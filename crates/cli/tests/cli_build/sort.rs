@@ -137,7 +137,7 @@ fn cells_keep_their_tags_and_sequence_ids_in_runs() {
     assert_eq!(String::from_utf8_lossy(&shown), sorted);
 }
 
-/// The input is a history, such as that of `hfile wal cat`: HBase keeps the cell that was written last. A
+/// The input is a history, such as the output of `hfile wal cat`: HBase keeps the cell that was written last. A
 /// file shows the first of its equal cells.
 #[test]
 fn of_cells_with_equal_keys_the_later_line_comes_first() {

@@ -3,7 +3,7 @@
 //! Copies of sound roots are changed by a seed: one to three elements of each are taken away,
 //! emptied, cut, damaged by a bit, doubled or aged (`root_judge`). HBase opens each root and gives its
 //! cells, or refuses. `hfile` may refuse or warn. If it ends with status 0 and an empty stderr, its
-//! cells must be those of HBase.
+//! cells must be the cells of HBase.
 //!
 //! Run with `HBASE_JUDGE=1`; see `tests/hbase-judge/README.md`. `ROOT_SEED` is the seed (0), `ROOTS`
 //! the number of roots (40), and `ROOT_FIRST` the number of the first (0). Roots that are read

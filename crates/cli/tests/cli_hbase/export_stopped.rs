@@ -18,7 +18,7 @@ use crate::command_line::{command, directory, interrupt, objects, path, run, std
 /// The rows of the large files.
 const ROWS: usize = 200_000;
 
-/// A root directory in which the last regions of t1 and of the snapshot s12 take seconds to export.
+/// A root directory; the last regions of its t1 and of its snapshot s12 take seconds to export.
 struct LargeRegions {
     root: RootCopy,
     directory: TempDir,

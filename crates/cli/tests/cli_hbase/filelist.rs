@@ -15,7 +15,7 @@ const OTHER_REGION: &str = "6aad9cb88e3b9cd870e5c5fc95b1a86a";
 const REPLACED: &str = "26c13a46b2188ad7f01d83e2bfe25a77";
 const FLUSHED: &str = "c626764a320e485e8be6703bdbe52706";
 
-/// A root directory of HBase, in which the lists of table t5 are lost.
+/// A root directory of HBase without the lists of table t5, which are lost.
 struct Lost {
     /// The directory that has the root directory, and nothing else.
     directory: TempDir,

@@ -56,7 +56,7 @@ fn take_lists(table: &Path) -> Lists {
     lists
 }
 
-/// Has HBase read a table with lists of HBase, with none, and with those of `hfile`. Returns the number of lists.
+/// Has HBase read a table with lists of HBase, with none, and with lists of `hfile`. Returns the number of lists.
 fn check(root: &Path, name: &str) -> usize {
     let expected = hbase(root, name).expect("HBase reads its own lists");
     let (namespace, table) = name.split_once(':').unwrap_or(("default", name));

@@ -19,7 +19,7 @@ fn files(directory: &Path) -> Vec<PathBuf> {
     items.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
-/// Returns the logs of a root directory, without those of `hbase:meta`.
+/// Returns the logs of a root directory, without the logs of `hbase:meta`.
 fn logs(root: &Path) -> Vec<PathBuf> {
     let mut logs = files(&root.join("WALs"));
     logs.retain(|log| log.extension().is_none_or(|extension| extension != "meta"));
@@ -27,7 +27,7 @@ fn logs(root: &Path) -> Vec<PathBuf> {
     logs
 }
 
-/// Removes the logs of a root directory, and leaves those of `hbase:meta`.
+/// Removes the logs of a root directory, and leaves the logs of `hbase:meta`.
 fn lose_logs(root: &Path) {
     for log in logs(root) {
         fs::remove_file(log).expect("ours");

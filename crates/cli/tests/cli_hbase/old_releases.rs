@@ -22,7 +22,7 @@ const RELEASES: [(&str, usize); 6] = [
     ("merged-2.1.10", 2),
 ];
 
-/// Answers that differ from those of HBase, by release, name and reason. `*` in a name stands for any text.
+/// Answers that differ from HBase's answers, by release, name and reason. `*` in a name stands for any text.
 ///
 /// If no answer of a line differs any more, the test fails too: take the line from the list.
 const DIFFERENCES: [(&str, &str, &str); 15] = [

@@ -147,7 +147,7 @@ fn a_torn_entry_that_the_next_log_has_again_is_not_lost() {
     assert!(status == Some(1) && out.contains("entries may be lost"), "{out}");
 }
 
-/// Returns a log of ten entries, of which the third and the seventh are damaged.
+/// Returns a log of ten entries; the third and the seventh are damaged.
 fn log_with_two_damaged_entries() -> Vec<u8> {
     let mut log = PlainLog::new();
     let region = "83a2af9efa70f232938815b9cf317a11";

@@ -17,8 +17,8 @@ pub(crate) struct Example {
 /// Returns the commands of a block.
 ///
 /// A line with the prompt `$ ` is a command, and the lines up to the next prompt are its output. The
-/// attribute `status-N` states the exit status of all commands, `status N` in the comment of a command
-/// that of the command.
+/// attribute `status-N` states the exit status of all commands, `status N` in the comment of a command its exit
+/// status.
 ///
 /// # Errors
 ///

@@ -47,8 +47,8 @@ const NEEDS: [(&str, usize, &str); 4] = [
     ("minutes", 3, "takes minutes in a debug build"),
 ];
 
-/// The pages whose Python blocks are run, with the package: by `crates/python/check`, and those of Spark's guide by
-/// `.ci/nightly`.
+/// The pages whose Python blocks are run, with the package: by `crates/python/check`, and the blocks of Spark's
+/// guide by `.ci/nightly`.
 const PYTHON_PAGES: [&str; 3] =
     ["README.md", "docs/src/guides/python.md", "docs/src/guides/spark.md"];
 

@@ -141,7 +141,7 @@ const SAMPLES: &str = "part-0.hfile bad.hfile small.hfile region/cf keys.txt tes
 
 /// Returns the objects of the pages that no command prints in this form.
 ///
-/// Compares every JSON block, except those of pages whose own commands print them.
+/// Compares every JSON block, except blocks of pages whose own commands print them.
 pub(crate) fn problems(pages: &[Page]) -> Vec<String> {
     let mut wrong = Vec::new();
     for Shown { page, section, commands } in &SHOWN {

@@ -14,7 +14,7 @@ use crate::samples::write_samples;
 use crate::shape;
 use crate::update::Update;
 
-/// The directory in which the commands of a page run, one after the other.
+/// The working directory of the commands of a page, which run one after the other.
 pub(crate) struct Scratch {
     directory: TempDir,
     temporary: TempDir,
@@ -149,7 +149,7 @@ impl PageRun {
     }
 }
 
-/// Compares the fields of the objects of a page with those of an output.
+/// Compares the fields of the objects of a page with the fields of an output.
 pub(crate) fn compare_json(page: &str, output: &str) -> Option<String> {
     let compared = shape::objects(page)
         .and_then(|page| Ok((page, shape::objects(output)?)))

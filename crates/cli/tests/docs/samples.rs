@@ -62,7 +62,7 @@ pub(crate) fn write_samples(page: &str, directory: &Path) {
     }
 }
 
-/// Five files: the rows of four are interleaved, those of the fifth come after them.
+/// Five files: the rows of four are interleaved, the rows of the fifth come after them.
 fn region(root: &Path) {
     let folder = root.join("region/cf");
     fs::create_dir_all(&folder).expect("the disk has room");

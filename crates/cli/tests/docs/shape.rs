@@ -1,4 +1,4 @@
-//! The fields of JSON objects: those of a page are those of the real output.
+//! The fields of JSON objects: a page has the fields of the real output.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ pub(crate) fn objects(text: &str) -> Result<Vec<Value>, String> {
     objects.collect::<Result<_, _>>().map_err(|error| format!("not JSON: {error}"))
 }
 
-/// Returns where the fields of the page's value are not those of the real value.
+/// Returns where the fields of the page's value differ from the fields of the real value.
 ///
 /// `null` is of every type. An object of the page with a field `…` may lack fields of the real one. An
 /// array is compared element by element; if either array is shorter, its last element repeats.

@@ -1,8 +1,8 @@
-//! Replaces outputs in a page by those of its commands: `UPDATE_PAGES=1 cargo test -p hfile-cli --test docs`.
+//! Replaces outputs in a page by the outputs of its commands: `UPDATE_PAGES=1 cargo test -p hfile-cli --test docs`.
 
 use crate::compare::line_equals;
 
-/// An output of a page that differs from that of its command.
+/// An output of a page that differs from the output of its command.
 pub(crate) struct Update {
     /// The line of the page on which the output begins.
     pub(crate) line: usize,

@@ -141,7 +141,7 @@ const fn byte_and_mask(position: usize) -> (usize, u8) {
     (position >> 3, 1_u8.rotate_left((position & 7) as u32))
 }
 
-/// Returns the error rate of a filter in which `used` bits are set, or `used` counters are nonzero.
+/// Returns the error rate of a filter with `used` bits that are set, or `used` nonzero counters.
 pub(super) fn error_rate_from_fill(used: u64, shape: Shape) -> f64 {
     let used = f64::from(u32::try_from(used).expect("at most 2^31"));
     libm::pow(used / f64::from(shape.bits()), f64::from(shape.hash_count()))

@@ -1,6 +1,6 @@
 //! `DynamicBloomFilter`: a list of Bloom filters ("rows") that grows with the number of keys.
 //!
-//! Names in parentheses, such as (`nr`), are those of Hadoop's class.
+//! Names in parentheses, such as (`nr`), are names of Hadoop's class.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -94,7 +94,7 @@ impl DynamicBloomFilter {
         self.rows.len()
     }
 
-    /// Returns the number of insertions, including those of duplicate keys.
+    /// Returns the number of insertions, insertions of duplicate keys included.
     ///
     /// It is computed from the number of rows and the count of the last row. It is too low for a
     /// union of filters that Hadoop wrote.

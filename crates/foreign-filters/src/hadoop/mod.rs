@@ -20,7 +20,7 @@
 //! keys of the last row), the number of rows (i32), and the rows, each a whole `BloomFilter`.
 //!
 //! Probe i of a key is |hᵢ mod `vectorSize`| with Java's `int` arithmetic, where h₀ = hash(key, 0)
-//! and hᵢ = hash(key, hᵢ₋₁). The Jenkins hash is that of HBase. The Murmur hash is `MurmurHash2`,
+//! and hᵢ = hash(key, hᵢ₋₁). The Jenkins hash is HBase's. The Murmur hash is `MurmurHash2`,
 //! but reads the last one to three bytes in reverse order and as signed numbers.
 
 #[expect(clippy::missing_panics_doc, reason = "positions are below the number of bits")]

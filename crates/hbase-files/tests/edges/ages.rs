@@ -30,7 +30,7 @@ fn the_sequence_id_of_a_file_is_that_of_its_kind() {
     let keeps = |value: u8| loaded(Some(9)).file_info("SKIP_RESET_SEQ_ID", [value]);
     let by_name = format!("{}_SeqId_12_", hfile(1));
     let keeping = keeps(0xff).includes_mvcc(true);
-    // The options, the name, the id of the file, and that of its cells.
+    // The options, the name, the id of the file, and the id of its cells.
     let cases = [
         ("flushed", flushed(9), hfile(1), 9, 4),
         ("flushed, its name is no sequence id", flushed(5), hfile(1), 5, 4),
@@ -127,7 +127,7 @@ fn of_equal_keys_the_newer_file_counts() {
     check_newer("the greater id", &("", plain(8)), &("", plain(7)));
     check_newer("a loaded one", &("_SeqId_8_", loaded(None)), &("", plain(7)));
     check_newer("one flushed after the load", &("", flushed(9)), &("_SeqId_4_", loaded(None)));
-    // Equal ids: the longer file is older, then that of the earlier load, then the lesser name.
+    // Equal ids: the longer file is older, then the file of the earlier load, then the lesser name.
     let longer = plain(7).file_info("padding", vec![7; 999]);
     check_newer("the shorter", &("", plain(7)), &("", longer));
     let loaded_at = |time: u8| loaded(None).bulk_load(Timestamp::new(time.into()));

@@ -111,7 +111,7 @@ fn the_values_of_many_mob_files_are_those_of_their_files() {
         let scan = TableScan::default().threads(threads).part_len(500);
         let found: BTreeSet<_> = made.cells(&scan).into_iter().collect();
         assert_eq!(found, expected);
-        // The tags of the reference are not those of the value.
+        // The tags of the reference differ from the tags of the value.
         let tags = made.scan(&scan).map(|cell| cell.expect("sound").as_ref().tags.to_vec());
         assert!(tags.into_iter().all(|tags| tags == b"\0\x03Hab"));
     }

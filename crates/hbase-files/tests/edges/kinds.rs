@@ -255,7 +255,7 @@ pub(crate) fn region_of(row: &[u8]) -> usize {
     REGIONS.iter().position(|rows| rows.contains(&number)).expect("a region")
 }
 
-/// Sorts cells, and removes those of which the order is not defined.
+/// Sorts cells, and removes cells whose order is not defined.
 fn sort(cells: &mut Vec<Cell>) {
     cells.sort_by(|one, other| one.as_ref().compare(&other.as_ref()));
     cells.dedup_by(|one, other| one.as_ref().compare(&other.as_ref()).is_eq());

@@ -126,7 +126,7 @@ fn an_event_counts_for_cells_that_are_on_disk_already() {
         let cell = put(row, "q", sequence as i64, sequence, "v");
         log.entry(&regions[number].name, sequence, 9, &[cell])
     };
-    // The cells of the first region are old, and those of the second one are after its event.
+    // The cells of the first region are old, and the cells of the second one are after its event.
     for second_first in [false, true] {
         let mut log = logged(0, Log::new(), 10);
         if second_first {

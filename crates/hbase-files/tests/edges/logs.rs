@@ -97,7 +97,7 @@ fn an_entry_of_another_server_is_old_if_it_was_written_before_the_event() {
             (5, 100_000, false),
             (4, 99_999, true),
             (4, 100_001, false),
-            // A greater id than that of the event: only if the clocks leave no doubt.
+            // A greater id than the id of the event: only if the clocks leave no doubt.
             (6, 99_999, false),
             (6, 100_000 - SKEW - 1, true),
             (6, 100_000 - SKEW, false),

@@ -148,7 +148,7 @@ impl<'k> Damaged<'k> {
         self.named(&lost.collect::<Vec<_>>())
     }
 
-    /// Checks the scan of all rows, and that of one of the parts.
+    /// Checks the scan of all rows, and the scan of one of the parts.
     fn check(&self, scans: &[(TableScan, Vec<Cell>)], part: usize) {
         let Self { what, table, .. } = self;
         let (whole, sound) = &scans[0];
@@ -194,8 +194,8 @@ impl<'k> Damaged<'k> {
         assert_eq!(until.1, until_of_several.1, "{what}");
     }
 
-    /// Checks that of the rows of a file with a damaged block, at most two are named and whole in each region: the
-    /// last row before the damage, and the first one after it. Rows after the end of a scan do not count.
+    /// Checks that at most two rows of a file with a damaged block are named and whole in each region: the last row
+    /// before the damage, and the first one after it. Rows after the end of a scan do not count.
     fn check_is_narrow(
         &self,
         what: &str,

@@ -5,7 +5,7 @@ use sstable::{Cell, Half, WriterOptions};
 
 use super::made::{Made, flushed, hfile, put, text};
 
-/// Rows at which ranges begin and end: those of the files, and those beside them.
+/// Rows at which ranges begin and end: the rows of the files, and rows beside them.
 const ROWS: [&str; 14] =
     ["", "a", "b", "b\0", "c", "d", "d\0", "e", "f", "f\0", "g", "h", "h\0", "z"];
 
@@ -52,7 +52,7 @@ fn made() -> (Made, Vec<Cell>) {
 /// A region: its start and end keys, and the first and the last rows of its files.
 type RegionFiles = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
-/// The regions with their files, of which a half has the rows of the whole file.
+/// The regions with their files; a half has the rows of its whole file.
 const FILES: [RegionFiles; 2] = [
     ("", "e", &[("b", "h"), ("c", "c"), ("b\0", "d\0")]),
     ("e", "~", &[("b", "h"), ("f", "g"), ("f\0", "h\0")]),

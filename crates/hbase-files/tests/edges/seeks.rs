@@ -88,8 +88,8 @@ fn texts(cells: sstable::Result<StoreFileCells>) -> Vec<String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// The expected cells are those that the rules show of all cells of the table, each judged. Of one
-    /// file, they are those of a read of all its blocks, which does not seek.
+    /// The expected cells are those that the rules show of all cells of the table, each judged. Of one file, they
+    /// are the cells of a read of all its blocks, which does not seek.
     #[test]
     fn a_scan_that_seeks_returns_what_the_rules_show(
         files in prop::collection::vec(prop::collection::vec(cells(), 1..12), 1..4),
@@ -156,7 +156,7 @@ proptest! {
 
 /// Columns of the wide row: some hundred blocks.
 const MANY: usize = 200_000;
-/// At most these blocks are read: the first of the row, and that of the column with its neighbours.
+/// At most these blocks are read: the first of the row, and the block of the column with its neighbours.
 const BLOCKS_MAX: u64 = 5;
 
 fn name(number: usize) -> String {

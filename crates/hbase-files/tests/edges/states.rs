@@ -121,7 +121,7 @@ fn logs_that_were_read_serve_only_scans_that_they_include() {
             assert_eq!(made.cells(&scan.clone().unflushed(unflushed.clone())), expected);
         }
     }
-    // Those of another table, of the same name.
+    // The files of another table, of the same name.
     let other = logged();
     let region = other.table().regions[0].name().to_string();
     other.log("host,2,2", &Log::new().entry(&region, 9, 9, &[put("z", "q", 1, 9, "v")]).0);
@@ -174,7 +174,7 @@ fn a_scan_has_the_warnings_of_its_table() {
         let cells = table.scan(&scan).expect("sound");
         assert_eq!(cells.warnings().iter().filter(|found| **found == warning).count(), 1);
     }
-    // Those of the logs alone are fewer.
+    // The cells of the logs alone are fewer.
     let read = table.read_logs(&TableScan::default()).expect("sound");
     assert!(!read.warnings().contains(&warning));
 }

@@ -113,7 +113,7 @@ fn a_log_cut_off_in_a_copy_of_itself_is_torn() {
     assert_eq!(end.expect("torn"), End::Torn { offset, bytes, part: LogPart::Entry });
 }
 
-/// After `restore_snapshot`, the sequence ids of a region begin again at that of the snapshot.
+/// After `restore_snapshot`, the sequence ids of a region begin again at the id of the snapshot.
 #[test]
 fn a_log_of_a_restored_region_is_read_on() {
     let (mut log, offsets) = log(&[8, 9, 3, 4, 5, 6, 7]);

@@ -13,7 +13,7 @@ use support::root_directory::RootCopy;
 
 use support::Random;
 
-/// Returns what is wrong with a table, and with those of its HFiles whose path ends in `file`.
+/// Returns what is wrong with a table, and with its HFiles whose path ends in `file`.
 fn damages(table: &Table, file: &str) -> Vec<TableDamage> {
     let check = table.check();
     let mut damages = check.damages;

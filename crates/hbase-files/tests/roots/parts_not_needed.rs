@@ -173,7 +173,7 @@ fn logs_that_cannot_be_listed_fail_only_scans_with_logs() {
     check_without_logs(&copy, "t1", "40ab6300693e3f01d37da6c46414d9c8/recovered.edits");
     let recovered = RootCopy::recovered_hfiles();
     check_without_logs(&recovered, "walt", "f/recovered.hfiles");
-    // A scan with logs needs those of its rows only.
+    // A scan with logs needs only logs of its rows.
     let table = refused(&copy, "t1", "40ab6300693e3f01d37da6c46414d9c8/recovered.edits");
     let other = table.regions.iter().find(|region| !region.name().as_str().starts_with("40ab"));
     let rows = raw().row(&other.expect("several regions").info.start_key);

@@ -1,7 +1,7 @@
 //! Each place where HBase keeps unflushed cells is read, or named: recovered HFiles, recovered edits
 //! of three places, logs of another root, and logs that HBase leaves out.
 //!
-//! The right cells are those of HBase, which opened the regions of these directories.
+//! HBase opened the regions of these directories; its cells are the right ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};

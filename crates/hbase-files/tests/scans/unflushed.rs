@@ -9,7 +9,7 @@ use support::cells::PUT;
 use support::plain_log::{EntryKey, PlainLog};
 use support::root_directory::RootCopy;
 
-/// A sequence id above those of the fixture's files and logs.
+/// A sequence id above all ids of the fixture's files and logs.
 const SEQUENCE: u64 = 1_000;
 /// A time after all events of the fixture's logs.
 const TIME: u64 = 1_800_000_000_000;

@@ -13,7 +13,7 @@ use crate::command_line::{directory, entries, json, path};
 
 /// An export, and the table that HBase loads it into.
 struct Load {
-    /// The arguments after `hfile`, without those of the place and of the output.
+    /// The arguments after `hfile`, without the arguments for the place and the output.
     export: &'static [&'static str],
     /// A file of `data/snapshots`.
     truth: &'static str,
@@ -28,7 +28,7 @@ struct Load {
 const ALL_VERSIONS: &[&str] = &["--versions", "2147483647", "--max-versions", "2147483647"];
 
 const LOADS: [Load; 5] = [
-    // References to halves; the new regions are those of the old table.
+    // References to halves; the new regions are the regions of the old table.
     Load {
         export: &["snapshot", "s2"],
         truth: "s2.cells.ndjson.gz",

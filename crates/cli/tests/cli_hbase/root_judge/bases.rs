@@ -1,4 +1,4 @@
-//! The sound roots from which others are made: those of the test data, and what HBase makes of them
+//! The sound roots from which others are made: roots of the test data, and what HBase makes of them
 //! while it recovers.
 
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ enum Stage {
     OldMeta,
 }
 
-/// A sound root, of which HBase and `hfile` give the same cells.
+/// A sound root: HBase and `hfile` read the same cells from it.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) struct Base {
     pub(crate) origin: Origin,

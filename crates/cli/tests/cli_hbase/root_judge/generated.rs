@@ -15,7 +15,7 @@ pub(crate) struct Generated {
     pub(crate) directory: TempDir,
     pub(crate) base: Base,
     pub(crate) subject: Subject,
-    /// What was changed, in the order in which it was.
+    /// What was changed, in the order of the changes.
     pub(crate) changes: Vec<String>,
 }
 
