@@ -20,8 +20,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (sink, name) = (BufWriter::new(File::create(&output)?), FileName::new(output));
     let mut file = ParquetFile::new(sink, name, batches.schema(), ParquetCompression::Snappy)?;
     let mut cells = 0;
-    for batch in batches {
-        let batch = batch?;
+    for read in batches {
+        let batch = read?;
         cells += batch.num_rows();
         file.write(&batch)?;
     }

@@ -38,9 +38,10 @@ impl<W: Write> ArrowFile<W> {
     ///
     /// If the sink fails.
     pub fn new(sink: W, name: FileName, schema: &Schema) -> Result<Self> {
-        let writer = FileWriter::try_new(CountingSink::new(sink), schema);
-        let writer = writer.map_err(|source| Error::Arrow { file: name.clone(), source })?;
-        Ok(Self { name, writer })
+        match FileWriter::try_new(CountingSink::new(sink), schema) {
+            Ok(writer) => Ok(Self { name, writer }),
+            Err(source) => Err(Error::Arrow { file: name, source }),
+        }
     }
 
     /// Writes a batch.
@@ -63,12 +64,11 @@ impl<W: Write> ArrowFile<W> {
     ///
     /// If the sink fails.
     pub fn finish(mut self) -> Result<W> {
-        let Self { name, writer } = &mut self;
-        let failed = |source| Error::Arrow { file: name.clone(), source };
-        writer.finish().map_err(failed)?;
-        let name = self.name;
-        let failed = |source| Error::Arrow { file: name, source };
-        Ok(self.writer.into_inner().map_err(failed)?.into_inner())
+        self.writer.finish().map_err(|source| self.failed(source))?;
+        match self.writer.into_inner() {
+            Ok(sink) => Ok(sink.into_inner()),
+            Err(source) => Err(Error::Arrow { file: self.name, source }),
+        }
     }
 
     fn failed(&self, source: ArrowError) -> Error {

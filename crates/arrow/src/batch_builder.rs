@@ -43,8 +43,7 @@ pub(crate) enum Contents {
 
 impl BatchBuilder {
     pub(crate) fn new(contents: Contents, rows_max: usize, bytes_max: usize) -> Self {
-        let (rows_max, bytes_max) = (rows_max.max(1), bytes_max.min(ARRAY_BYTES_MAX));
-        Self { contents, rows_max, bytes_max }
+        Self { contents, rows_max: rows_max.max(1), bytes_max: bytes_max.min(ARRAY_BYTES_MAX) }
     }
 
     /// Returns the schema of the batches.

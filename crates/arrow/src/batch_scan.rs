@@ -86,12 +86,12 @@ impl BatchScan {
         Self::new(Form::Cells(CellColumn::ALL.to_vec()))
     }
 
-    /// Returns a scan with one row for each row that has a value in one of `columns`.
+    /// Returns a scan with one row for each row that has a value in one of the wanted columns.
     ///
     /// Shows the newest version of each column, with null for a column without a value. The
     /// columns of a batch are `row` and `family:qualifier`, as HBase prints them.
-    pub fn pivot(columns: impl IntoIterator<Item = PivotColumn>) -> Self {
-        let columns: Vec<_> = columns.into_iter().collect();
+    pub fn pivot(wanted: impl IntoIterator<Item = PivotColumn>) -> Self {
+        let columns: Vec<_> = wanted.into_iter().collect();
         let selection = columns.iter().fold(TableScan::default().versions(1), |scan, column| {
             scan.column(&column.family, &column.qualifier)
         });

@@ -12,7 +12,7 @@ use prost::Message;
 use crate::batch_scan::{BatchScan, Form};
 use crate::batches::Batches;
 use crate::columns::{CellColumn, PivotColumn};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::source::Source;
 
 /// A part of a scan: the rows of a region or of an HFile, as record batches.
@@ -91,11 +91,12 @@ impl BatchScan {
 
     fn with_form(&self, splits: Vec<ScanSplit>) -> Vec<BatchSplit> {
         let form = FormMessage::new(self).encode_to_vec();
-        let with_form = |split: ScanSplit| {
+        let mut with_form = Vec::with_capacity(splits.len());
+        for split in splits {
             let scan = Self { selection: split.scan().clone(), ..self.clone() };
-            BatchSplit { split: split.with_attachment(form.clone()), scan }
-        };
-        splits.into_iter().map(with_form).collect()
+            with_form.push(BatchSplit { split: split.with_attachment(form.clone()), scan });
+        }
+        with_form
     }
 }
 
@@ -141,17 +142,20 @@ impl BatchSplit {
     ///
     /// [`InvalidSplit`](hbase_files::Error::InvalidSplit) if the bytes are damaged, or of another version.
     pub fn from_bytes(bytes: &[u8], tree: Arc<dyn FileTree>) -> Result<Self> {
-        let invalid = |what| hbase_files::Error::InvalidSplit { what };
         let split = ScanSplit::from_bytes(bytes, tree)?;
         if split.attachment().is_empty() {
-            return Err(invalid("it has no form of batches".to_owned()).into());
+            return Err(invalid("it has no form of batches".to_owned()));
         }
-        let form = FormMessage::decode(split.attachment());
-        let form = form.map_err(|error| invalid(error.to_string()))?;
+        let form =
+            FormMessage::decode(split.attachment()).map_err(|error| invalid(error.to_string()))?;
         let scan = form.into_scan(split.scan().clone()).map_err(invalid)?;
         scan.builder().map_err(|error| invalid(error.to_string()))?;
         Ok(Self { split, scan })
     }
+}
+
+fn invalid(what: String) -> Error {
+    hbase_files::Error::InvalidSplit { what }.into()
 }
 
 /// The form of the batches. Types have the names of [`ValueType`].
@@ -202,12 +206,13 @@ impl FormMessage {
                 form.parts = parts.iter().map(|part| part.name().to_owned()).collect();
             }
             Form::Pivot { columns, times, all_rows, bad_as_null } => {
-                let column = |column: &PivotColumn| ColumnMessage {
-                    family: column.family.clone(),
-                    qualifier: column.qualifier.clone(),
-                    value_type: column.value_type.to_string(),
-                };
-                form.columns = columns.iter().map(column).collect();
+                for column in columns {
+                    form.columns.push(ColumnMessage {
+                        family: column.family.clone(),
+                        qualifier: column.qualifier.clone(),
+                        value_type: column.value_type.to_string(),
+                    });
+                }
                 (form.is_pivot, form.times, form.all_rows) = (true, *times, *all_rows);
                 form.bad_as_null = *bad_as_null;
             }
@@ -216,27 +221,31 @@ impl FormMessage {
     }
 
     fn into_scan(self, selection: TableScan) -> Result<BatchScan, String> {
-        let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let form = if self.is_pivot {
-            let column = |ColumnMessage { family, qualifier, value_type }| {
-                let value_type = ValueType::from_name(&value_type)?;
-                Ok(PivotColumn { family, qualifier, value_type })
-            };
-            let columns = self.columns.into_iter().map(column).collect::<Result<_, String>>()?;
+            let mut columns = Vec::with_capacity(self.columns.len());
+            for column in self.columns {
+                columns.push(PivotColumn {
+                    family: column.family,
+                    qualifier: column.qualifier,
+                    value_type: ValueType::from_name(&column.value_type)?,
+                });
+            }
             let Self { times, all_rows, bad_as_null, .. } = self;
             Form::Pivot { columns, times, all_rows, bad_as_null }
         } else {
-            let part = |name: &String| {
-                CellColumn::from_name(name).ok_or_else(|| format!("it has a column {name:?}"))
-            };
-            Form::Cells(self.parts.iter().map(part).collect::<Result<_, _>>()?)
+            let mut parts = Vec::with_capacity(self.parts.len());
+            for name in &self.parts {
+                let part = CellColumn::from_name(name);
+                parts.push(part.ok_or_else(|| format!("it has a column {name:?}"))?);
+            }
+            Form::Cells(parts)
         };
         Ok(BatchScan {
             selection,
             form,
             row_type: ValueType::from_name(&self.row_type)?,
-            rows_max: number(self.rows_max),
-            bytes_max: number(self.bytes_max),
+            rows_max: usize::try_from(self.rows_max).unwrap_or(usize::MAX),
+            bytes_max: usize::try_from(self.bytes_max).unwrap_or(usize::MAX),
         })
     }
 }

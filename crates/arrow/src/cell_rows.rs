@@ -60,19 +60,16 @@ impl CellRows {
                 return Err(format!("unknown column {name:?}; a batch of cells has only {known}"));
             }
         }
-        let needed = |part: CellColumn| format!("no column is named {}", part.name());
-        let bytes = |part| Bytes::find(batch, part);
-        let numbers = |part| find_numbers(batch, part);
         Ok(Self {
-            row: bytes(CellColumn::Row)?.ok_or_else(|| needed(CellColumn::Row))?,
-            family: bytes(CellColumn::Family)?.ok_or_else(|| needed(CellColumn::Family))?,
-            timestamp: numbers(CellColumn::Timestamp)?
-                .ok_or_else(|| needed(CellColumn::Timestamp))?,
-            qualifier: bytes(CellColumn::Qualifier)?,
-            cell_type: bytes(CellColumn::Type)?,
-            value: bytes(CellColumn::Value)?,
-            tags: bytes(CellColumn::Tags)?,
-            sequence_id: numbers(CellColumn::SequenceId)?,
+            row: Bytes::find(batch, CellColumn::Row)?.ok_or("no column is named row")?,
+            family: Bytes::find(batch, CellColumn::Family)?.ok_or("no column is named family")?,
+            timestamp: find_numbers(batch, CellColumn::Timestamp)?
+                .ok_or("no column is named timestamp")?,
+            qualifier: Bytes::find(batch, CellColumn::Qualifier)?,
+            cell_type: Bytes::find(batch, CellColumn::Type)?,
+            value: Bytes::find(batch, CellColumn::Value)?,
+            tags: Bytes::find(batch, CellColumn::Tags)?,
+            sequence_id: find_numbers(batch, CellColumn::SequenceId)?,
         })
     }
 
@@ -87,16 +84,8 @@ impl CellRows {
     ///
     /// A message that names the column whose value no cell can have.
     pub fn cell(&self, index: usize) -> Result<CellRef<'_>, String> {
-        let missing = |name: &str| format!("column {name:?}: null");
-        let optional = |column: &'_ Option<Bytes>| -> Option<usize> {
-            column.as_ref().filter(|column| !column.is_null(index)).map(|_| index)
-        };
-        let bytes = |column| match (optional(column), column) {
-            (Some(index), Some(column)) => column.array.value(index),
-            _ => b"".as_slice(),
-        };
         if self.timestamp.is_null(index) {
-            return Err(missing("timestamp"));
+            return Err("column \"timestamp\": null".to_owned());
         }
         let timestamp = self.timestamp.value(index);
         if timestamp < 0 {
@@ -105,13 +94,13 @@ impl CellRows {
             ));
         }
         Ok(CellRef {
-            row: self.row.value(index).ok_or_else(|| missing("row"))?,
-            family: self.family.value(index).ok_or_else(|| missing("family"))?,
-            qualifier: bytes(&self.qualifier),
+            row: self.row.value(index).ok_or("column \"row\": null")?,
+            family: self.family.value(index).ok_or("column \"family\": null")?,
+            qualifier: value_or_empty(self.qualifier.as_ref(), index),
             timestamp: Timestamp::new(timestamp),
             cell_type: self.cell_type(index)?,
-            value: bytes(&self.value),
-            tags: bytes(&self.tags),
+            value: value_or_empty(self.value.as_ref(), index),
+            tags: value_or_empty(self.tags.as_ref(), index),
             sequence_id: self.sequence_id(index)?,
         })
     }
@@ -167,6 +156,11 @@ impl Bytes {
     fn value(&self, index: usize) -> Option<&[u8]> {
         (!self.is_null(index)).then(|| self.array.value(index))
     }
+}
+
+/// Returns a value of an optional column; empty without the column, and for null.
+fn value_or_empty(column: Option<&Bytes>, index: usize) -> &[u8] {
+    column.and_then(|column| column.value(index)).unwrap_or_default()
 }
 
 fn find_numbers(batch: &RecordBatch, part: CellColumn) -> Result<Option<Int64Array>, String> {

@@ -37,7 +37,7 @@ enum PartBuilder {
 impl CellsBuilder {
     pub(crate) fn new(columns: &[CellColumn], row_type: ValueType) -> Self {
         let fields: Vec<_> = columns.iter().map(|column| column.field(row_type)).collect();
-        let builder = |column: &CellColumn| match column {
+        let builders = columns.iter().map(|column| match column {
             CellColumn::Row => PartBuilder::Row(TypedBuilder::new(row_type)),
             CellColumn::Family => PartBuilder::Family(BinaryBuilder::new()),
             CellColumn::Qualifier => PartBuilder::Qualifier(BinaryBuilder::new()),
@@ -46,9 +46,9 @@ impl CellsBuilder {
             CellColumn::Value => PartBuilder::Value(BinaryBuilder::new()),
             CellColumn::Tags => PartBuilder::Tags(BinaryBuilder::new()),
             CellColumn::SequenceId => PartBuilder::SequenceId(Int64Builder::new()),
-        };
-        let columns = columns.iter().map(builder).collect();
-        Self { schema: Arc::new(Schema::new(fields)), columns, cells: 0, bytes: 0 }
+        });
+        let schema = Arc::new(Schema::new(fields));
+        Self { schema, columns: builders.collect(), cells: 0, bytes: 0 }
     }
 
     pub(crate) const fn schema(&self) -> &SchemaRef {
@@ -81,8 +81,9 @@ impl CellsBuilder {
                 PartBuilder::Tags(builder) => builder.append_value(cell.tags),
                 PartBuilder::SequenceId(builder) => {
                     let id = i64::try_from(cell.sequence_id.get());
-                    let too_large = |_| Error::Internal("a sequence id exceeds 2^63".to_owned());
-                    builder.append_value(id.map_err(too_large)?);
+                    builder.append_value(
+                        id.map_err(|_| Error::Internal("a sequence id exceeds 2^63".to_owned()))?,
+                    );
                 }
             }
         }
@@ -106,9 +107,8 @@ impl CellsBuilder {
                 PartBuilder::Type(builder) => Arc::new(builder.finish()),
             }
         });
-        let arrays = arrays.collect();
+        let batch = RecordBatch::try_new(Arc::clone(&self.schema), arrays.collect());
         (self.cells, self.bytes) = (0, 0);
-        RecordBatch::try_new(Arc::clone(&self.schema), arrays)
-            .map_err(|error| Error::Internal(error.to_string()))
+        batch.map_err(|error| Error::Internal(error.to_string()))
     }
 }

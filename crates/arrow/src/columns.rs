@@ -110,8 +110,11 @@ pub struct PivotColumn {
 impl PivotColumn {
     /// Returns a column of bytes.
     pub fn new(family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Self {
-        let (family, qualifier) = (family.as_ref().to_vec(), qualifier.as_ref().to_vec());
-        Self { family, qualifier, value_type: ValueType::BinaryHex }
+        Self {
+            family: family.as_ref().to_vec(),
+            qualifier: qualifier.as_ref().to_vec(),
+            value_type: ValueType::BinaryHex,
+        }
     }
 
     /// Sets the type of the values.
@@ -155,12 +158,15 @@ impl fmt::Display for PivotColumn {
 }
 
 fn shown(name: &[u8]) -> String {
-    // Escapes are for what is not printable, quotes and the backslash.
-    let is_printable = |c: char| matches!(c, '"' | '\'' | '\\') || c.escape_debug().len() == 1;
     match std::str::from_utf8(name) {
         Ok(text) if text.chars().all(is_printable) => text.replace('\\', r"\x5C"),
         _ => escape(name).to_string(),
     }
+}
+
+/// Returns whether a character is printable: only others, quotes and the backslash have an escape.
+fn is_printable(c: char) -> bool {
+    matches!(c, '"' | '\'' | '\\') || c.escape_debug().len() == 1
 }
 
 /// Returns the name of the time zone of timestamps.

@@ -71,8 +71,12 @@ pub enum Error {
 impl Error {
     /// Returns the error of a value that is not of its type.
     pub(crate) fn value(row: &[u8], part: String, value: &[u8], value_type: ValueType) -> Self {
-        let (row, len) = (cells::escape(row).to_string(), value.len());
-        Self::Value { row, part, len, type_name: value_type.to_string() }
+        Self::Value {
+            row: cells::escape(row).to_string(),
+            part,
+            len: value.len(),
+            type_name: value_type.to_string(),
+        }
     }
 }
 

@@ -29,15 +29,14 @@ impl Chunks {
 
     /// Returns the pages of a column chunk, decompressed.
     pub(crate) fn pages(&self, group: usize, column: usize) -> Result<Box<dyn PageReader>> {
-        let group = self.metadata.row_group(group);
-        let rows = usize::try_from(group.num_rows())?;
-        let chunk = group.column(column);
-        let pages = |chunk| SerializedPageReader::new(Arc::clone(&self.file), chunk, rows, None);
+        let row_group = self.metadata.row_group(group);
+        let rows = usize::try_from(row_group.num_rows())?;
+        let (file, chunk) = (Arc::clone(&self.file), row_group.column(column));
         if !matches!(chunk.compression(), Compression::ZSTD(_)) {
-            return Ok(Box::new(pages(chunk)?));
+            return Ok(Box::new(SerializedPageReader::new(file, chunk, rows, None)?));
         }
         let as_stored = chunk.clone().into_builder().set_compression(Compression::UNCOMPRESSED);
-        let pages = pages(&as_stored.build()?)?;
+        let pages = SerializedPageReader::new(file, &as_stored.build()?, rows, None)?;
         Ok(Box::new(ZstdPages { pages, len_max: len_max(chunk) }))
     }
 }

@@ -62,9 +62,10 @@ impl<W: Write + Send> ParquetFile<W> {
         compression: ParquetCompression,
     ) -> Result<Self> {
         let properties = properties(&schema, compression);
-        let writer = ArrowWriter::try_new(sink, schema, Some(properties));
-        let writer = writer.map_err(|source| Error::Parquet { file: name.clone(), source })?;
-        Ok(Self { name, writer })
+        match ArrowWriter::try_new(sink, schema, Some(properties)) {
+            Ok(writer) => Ok(Self { name, writer }),
+            Err(source) => Err(Error::Parquet { file: name, source }),
+        }
     }
 
     /// Writes a batch.
@@ -107,22 +108,22 @@ fn properties(schema: &Schema, compression: ParquetCompression) -> WriterPropert
     let is_cells =
         schema.fields().iter().all(|field| CellColumn::from_name(field.name()).is_some());
     for field in schema.fields() {
-        let column = || ColumnPath::from(vec![field.name().clone()]);
+        let column = ColumnPath::from(vec![field.name().clone()]);
         let part = CellColumn::from_name(field.name()).filter(|_| is_cells);
         match (part, field.data_type()) {
             (Some(CellColumn::Value), _) => {
-                properties = properties.set_column_dictionary_enabled(column(), false);
+                properties = properties.set_column_dictionary_enabled(column, false);
             }
             // Rows ascend, so that neighbours share a prefix.
             (Some(CellColumn::Row), DataType::Binary | DataType::Utf8) => {
                 properties = properties
-                    .set_column_dictionary_enabled(column(), false)
-                    .set_column_encoding(column(), Encoding::DELTA_BYTE_ARRAY);
+                    .set_column_dictionary_enabled(column.clone(), false)
+                    .set_column_encoding(column, Encoding::DELTA_BYTE_ARRAY);
             }
             (Some(CellColumn::Timestamp | CellColumn::SequenceId), _) => {
                 properties = properties
-                    .set_column_dictionary_enabled(column(), false)
-                    .set_column_encoding(column(), Encoding::DELTA_BINARY_PACKED);
+                    .set_column_dictionary_enabled(column.clone(), false)
+                    .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED);
             }
             _ => {}
         }

@@ -12,7 +12,7 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::arrow::{ProjectionMask, parquet_to_arrow_field_levels};
 use parquet::basic::Compression;
-use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
+use parquet::file::metadata::RowGroupMetaData;
 use sstable::FileName;
 
 use crate::error::{Error, Result};
@@ -66,11 +66,11 @@ impl ParquetInput {
             sstable::Error::Io { file: name.clone(), action, source }
         })?;
         let damaged = |source| Error::ReadParquet { file: name.clone(), source };
-        let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new());
-        let metadata = metadata.map_err(damaged)?;
-        let groups = metadata.metadata().row_groups();
+        let as_stored =
+            ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(damaged)?;
+        let groups = as_stored.metadata().row_groups();
         let rows = groups.iter().map(RowGroupMetaData::num_rows);
-        let stated = metadata.metadata().file_metadata().num_rows();
+        let stated = as_stored.metadata().file_metadata().num_rows();
         if rows.clone().any(|rows| rows < 0) || rows.sum::<i64>() != stated {
             return Err(Error::Invalid(format!(
                 "{name}: damaged: it states {stated} rows, but its row groups have another number"
@@ -79,8 +79,8 @@ impl ParquetInput {
         for chunk in groups.iter().flat_map(RowGroupMetaData::columns) {
             check_compression(&name, chunk.compression())?;
         }
-        let chunks = Chunks::new(file, Arc::clone(metadata.metadata()));
-        let metadata = with_times_of_int96(metadata, &chunks).map_err(damaged)?;
+        let chunks = Chunks::new(file, Arc::clone(as_stored.metadata()));
+        let metadata = with_times_of_int96(as_stored, &chunks).map_err(damaged)?;
         Ok(Self { name, metadata, chunks })
     }
 
@@ -110,9 +110,9 @@ impl ParquetInput {
         let columns = ProjectionMask::roots(parquet_schema, roots);
         let groups = self.metadata.metadata().row_groups().iter();
         let rows = groups.map(|group| batch_rows(group, &columns)).min().unwrap_or(1);
-        let fields = Some(self.schema().fields());
+        let all_fields = Some(self.schema().fields());
         let reader =
-            parquet_to_arrow_field_levels(parquet_schema, columns, fields).and_then(|levels| {
+            parquet_to_arrow_field_levels(parquet_schema, columns, all_fields).and_then(|levels| {
                 ParquetRecordBatchReader::try_new_with_row_groups(&levels, &self.chunks, rows, None)
             });
         Ok(Box::new(reader.map_err(|source| Error::ReadParquet { file: self.name, source })?))
@@ -127,14 +127,14 @@ impl fmt::Debug for ParquetInput {
 
 /// Returns how many rows of a row group have about the bytes of a batch, on average.
 fn batch_rows(group: &RowGroupMetaData, columns: &ProjectionMask) -> usize {
-    let chunks = group.columns().iter().enumerate();
-    let wanted = chunks.filter(|(index, _)| columns.leaf_included(*index)).map(|(_, chunk)| chunk);
-    // A dictionary has each value once. The size of all values is stated by newer writers only.
-    let len = |chunk: &ColumnChunkMetaData| {
-        let values = chunk.unencoded_byte_array_data_bytes().unwrap_or(0);
-        chunk.uncompressed_size().max(values)
-    };
-    let bytes = wanted.map(len).fold(0_i64, i64::saturating_add);
+    let mut bytes = 0_i64;
+    for (index, chunk) in group.columns().iter().enumerate() {
+        if columns.leaf_included(index) {
+            // A dictionary has each value once. Only newer writers state the size of all values.
+            let values = chunk.unencoded_byte_array_data_bytes().unwrap_or(0);
+            bytes = bytes.saturating_add(chunk.uncompressed_size().max(values));
+        }
+    }
     let width = (bytes / group.num_rows().max(1)).max(1);
     let rows = (BATCH_BYTES / width).clamp(1, BATCH_ROWS_MAX);
     usize::try_from(rows).expect("at most BATCH_ROWS_MAX")
@@ -153,10 +153,10 @@ fn check_compression(file: &FileName, found: Compression) -> Result<()> {
     if is_known {
         return Ok(());
     }
-    let found = format!("{found:?}");
-    let found = found.split('(').next().unwrap_or_default();
+    let with_level = format!("{found:?}");
+    let name = with_level.split('(').next().unwrap_or_default();
     Err(Error::Invalid(format!(
-        "{file}: compressed with {found}, which this build cannot read; write the file with SNAPPY or ZSTD"
+        "{file}: compressed with {name}, which this build cannot read; write the file with SNAPPY or ZSTD"
     )))
 }
 

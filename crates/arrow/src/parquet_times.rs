@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_schema::{DataType, FieldRef, Fields, Schema, TimeUnit};
+use arrow_schema::{DataType, Fields, Schema, TimeUnit};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::basic::Type as PhysicalType;
 use parquet::column::reader::get_typed_column_reader;
@@ -36,17 +36,19 @@ pub(crate) fn with_times_of_int96(
     if !units.values().any(|unit| *unit == TimeUnit::Microsecond) {
         return Ok(metadata);
     }
-    let with_unit = |field: &FieldRef| match (field.data_type(), units.get(field.name())) {
-        (DataType::Timestamp(TimeUnit::Nanosecond, zone), Some(unit)) => {
-            let data_type = DataType::Timestamp(*unit, zone.clone());
-            Arc::new(field.as_ref().clone().with_data_type(data_type))
-        }
-        _ => Arc::clone(field),
-    };
-    let schema = metadata.schema();
-    let fields: Fields = schema.fields().iter().map(with_unit).collect();
-    let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
-    let options = ArrowReaderOptions::new().with_schema(schema);
+    let given = metadata.schema();
+    let fields = given.fields().iter();
+    let fields_with_units =
+        fields.map(|field| match (field.data_type(), units.get(field.name())) {
+            (DataType::Timestamp(TimeUnit::Nanosecond, zone), Some(unit)) => {
+                let data_type = DataType::Timestamp(*unit, zone.clone());
+                Arc::new(field.as_ref().clone().with_data_type(data_type))
+            }
+            _ => Arc::clone(field),
+        });
+    let schema =
+        Schema::new_with_metadata(fields_with_units.collect::<Fields>(), given.metadata().clone());
+    let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
     ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options)
 }
 
@@ -56,15 +58,15 @@ fn unit(metadata: &ArrowReaderMetadata, chunks: &Chunks, column: usize) -> Resul
     let (mut has_nanos, mut is_in_range) = (false, true);
     for (number, group) in metadata.metadata().row_groups().iter().enumerate() {
         let pages = chunks.pages(number, column)?;
-        let reader = parquet::column::reader::get_column_reader(described.clone(), pages);
-        let mut reader = get_typed_column_reader::<Int96Type>(reader);
+        let untyped = parquet::column::reader::get_column_reader(described.clone(), pages);
+        let mut reader = get_typed_column_reader::<Int96Type>(untyped);
         let mut left = usize::try_from(group.num_rows())?;
         let (mut levels, mut times) = (Vec::new(), Vec::new());
         while left > 0 {
             levels.clear();
             times.clear();
-            let levels = (described.max_def_level() > 0).then_some(&mut levels);
-            let (rows, ..) = reader.read_records(left.min(TIMES), levels, None, &mut times)?;
+            let nulls = (described.max_def_level() > 0).then_some(&mut levels);
+            let (rows, ..) = reader.read_records(left.min(TIMES), nulls, None, &mut times)?;
             if rows == 0 {
                 break;
             }
@@ -110,14 +112,15 @@ mod tests {
     fn read(times: &[(u32, u32)]) -> crate::error::Result<ArrayRef> {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("times.parquet");
-        let schema = "message times { optional int96 time; }";
-        let schema = super::Arc::new(parquet::schema::parser::parse_message_type(schema).unwrap());
+        let schema_text = "message times { optional int96 time; }";
+        let schema = parquet::schema::parser::parse_message_type(schema_text).unwrap();
         let file = File::create(&path).unwrap();
-        let mut writer = SerializedFileWriter::new(file, schema, super::Arc::default()).unwrap();
+        let mut writer =
+            SerializedFileWriter::new(file, schema.into(), super::Arc::default()).unwrap();
         let mut group = writer.next_row_group().unwrap();
         let mut column = group.next_column().unwrap().unwrap();
-        let values = times.iter().map(|(nanos, day)| super::Int96::from(vec![*nanos, 0, *day]));
-        let values: Vec<_> = values.collect();
+        let int96s = times.iter().map(|(nanos, day)| super::Int96::from(vec![*nanos, 0, *day]));
+        let values: Vec<_> = int96s.collect();
         // The first row is null.
         let levels: Vec<_> = (0..=times.len()).map(|at| i16::from(at > 0)).collect();
         let column_writer = column.typed::<super::Int96Type>();
@@ -143,10 +146,10 @@ mod tests {
     #[test]
     fn no_nanosecond_of_a_time_is_lost() {
         let found = read(&[(1_000_001, 2_440_588), (0, 2_440_589)]).unwrap();
-        let found = found.as_primitive::<TimestampNanosecondType>();
-        assert_eq!(found.values()[..], [1_000_001, 86_400_000_000_000]);
+        let nanos = found.as_primitive::<TimestampNanosecondType>();
+        assert_eq!(nanos.values()[..], [1_000_001, 86_400_000_000_000]);
         let error = read(&[(1_000_001, 2_440_588), (0, 5_373_484)]).unwrap_err();
-        let error = std::error::Error::source(&error).unwrap().to_string();
-        assert!(error.contains("column time: times of INT96 with nanoseconds"), "{error}");
+        let cause = std::error::Error::source(&error).unwrap().to_string();
+        assert!(cause.contains("column time: times of INT96 with nanoseconds"), "{cause}");
     }
 }

@@ -145,8 +145,8 @@ impl PivotBuilder {
         let Some(index) = index else { return Ok(()) };
         let column = &mut self.columns[*index];
         if std::mem::replace(&mut column.is_set, true) {
-            let column = &column.column;
-            return Err(Error::Internal(format!("two versions of {column} in a pivoted row")));
+            let name = &column.column;
+            return Err(Error::Internal(format!("two versions of {name} in a pivoted row")));
         }
         match column.values.append(cell.value) {
             Ok(()) => {}

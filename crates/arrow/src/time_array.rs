@@ -2,8 +2,8 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Date32Type, Date64Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType, TimestampSecondType,
+    ArrowPrimitiveType, Date32Type, Date64Type, Int64Type, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
 };
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::{NullBuffer, ScalarBuffer};
@@ -18,7 +18,7 @@ use crate::byte_array::ByteArray;
 pub(crate) enum TimeArray {
     /// Numbers of a unit that is a whole number of milliseconds.
     Long { values: ScalarBuffer<i64>, unit_millis: i64 },
-    /// Numbers of milliseconds, or of a unit that divides a millisecond.
+    /// Numbers of a unit that is a fraction of a millisecond.
     Short { values: ScalarBuffer<i64>, per_milli: i64 },
     /// Days.
     Days(ScalarBuffer<i32>),
@@ -29,30 +29,22 @@ impl TimeArray {
     ///
     /// A message for arrays of another type.
     pub(crate) fn new(array: &ArrayRef) -> Result<Self, String> {
-        let long = |values: &ScalarBuffer<i64>, unit_millis| Self::Long {
-            values: values.clone(),
-            unit_millis,
-        };
-        let short = |values: &ScalarBuffer<i64>, per_milli| Self::Short {
-            values: values.clone(),
-            per_milli,
-        };
         Ok(match array.data_type() {
-            DataType::Int64 => long(array.as_primitive::<Int64Type>().values(), 1),
+            DataType::Int64 => Self::long::<Int64Type>(array, 1),
             DataType::Timestamp(TimeUnit::Second, _) => {
-                long(array.as_primitive::<TimestampSecondType>().values(), 1000)
+                Self::long::<TimestampSecondType>(array, 1000)
             }
             DataType::Timestamp(TimeUnit::Millisecond, _) => {
-                long(array.as_primitive::<TimestampMillisecondType>().values(), 1)
+                Self::long::<TimestampMillisecondType>(array, 1)
             }
             DataType::Timestamp(TimeUnit::Microsecond, _) => {
-                short(array.as_primitive::<TimestampMicrosecondType>().values(), 1000)
+                Self::short::<TimestampMicrosecondType>(array, 1000)
             }
             DataType::Timestamp(TimeUnit::Nanosecond, _) => {
-                short(array.as_primitive::<TimestampNanosecondType>().values(), 1_000_000)
+                Self::short::<TimestampNanosecondType>(array, 1_000_000)
             }
             DataType::Date32 => Self::Days(array.as_primitive::<Date32Type>().values().clone()),
-            DataType::Date64 => long(array.as_primitive::<Date64Type>().values(), 1),
+            DataType::Date64 => Self::long::<Date64Type>(array, 1),
             other => {
                 return Err(format!(
                     "values of type {other} are no times; times are timestamps, dates, text, or int64 for \
@@ -60,6 +52,14 @@ impl TimeArray {
                 ));
             }
         })
+    }
+
+    fn long<T: ArrowPrimitiveType<Native = i64>>(array: &ArrayRef, unit_millis: i64) -> Self {
+        Self::Long { values: array.as_primitive::<T>().values().clone(), unit_millis }
+    }
+
+    fn short<T: ArrowPrimitiveType<Native = i64>>(array: &ArrayRef, per_milli: i64) -> Self {
+        Self::Short { values: array.as_primitive::<T>().values().clone(), per_milli }
     }
 
     /// Returns a time in milliseconds since 1970, rounded down; `None` if i64 cannot hold it.

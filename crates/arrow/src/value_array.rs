@@ -86,14 +86,14 @@ enum Values {
 }
 
 impl ValueArray {
-    /// Returns the values of an array; they are encoded as `value_type`, or by the type of the array.
+    /// Returns the values of an array; they are encoded as `wanted`, or by the type of the array.
     ///
     /// # Errors
     ///
     /// A message if values of the array are never of the type, or if a type is needed.
-    pub fn new(array: &ArrayRef, value_type: Option<ValueType>) -> Result<Self, String> {
+    pub fn new(array: &ArrayRef, wanted: Option<ValueType>) -> Result<Self, String> {
         let values = Values::new(array)?;
-        let value_type = values.check_type(array.data_type(), value_type)?;
+        let value_type = values.check_type(array.data_type(), wanted)?;
         Ok(Self { values, nulls: array.logical_nulls(), value_type })
     }
 

@@ -35,12 +35,10 @@ fn values_have_the_type_of_their_array_or_the_given_one() {
         builder.append_value("é");
         array(builder.finish().slice(1, 1))
     };
-    let text = || array(StringArray::from(vec!["258"]));
-    let time = || array(TimestampMicrosecondArray::from(vec![1_700_000_000_500_000]));
-    let decimal = || {
-        let numbers = Decimal128Array::from(vec![-12_345]).with_precision_and_scale(9, 2);
-        array(numbers.expect("it fits"))
-    };
+    let text = array(StringArray::from(vec!["258"]));
+    let time = array(TimestampMicrosecondArray::from(vec![1_700_000_000_500_000]));
+    let decimals = Decimal128Array::from(vec![-12_345]).with_precision_and_scale(9, 2);
+    let decimal = array(decimals.expect("it fits"));
     for (array, value_type, expected) in [
         (array(BooleanArray::from(vec![true])), None, &b"\xff"[..]),
         (array(Int16Array::from(vec![-2])), None, b"\xff\xfe"),
@@ -49,9 +47,9 @@ fn values_have_the_type_of_their_array_or_the_given_one() {
         (array(Float32Array::from(vec![1.5])), None, b"\x3f\xc0\0\0"),
         (array(Float64Array::from(vec![-0.1])), None, b"\xbf\xb9\x99\x99\x99\x99\x99\x9a"),
         (array(Float64Array::from(vec![f64::INFINITY])), Some(T::Float32), b"\x7f\x80\0\0"),
-        (text(), None, b"258"),
-        (text(), Some(T::Int16), b"\x01\x02"),
-        (text(), Some(T::BinaryHex), b""),
+        (text.clone(), None, b"258"),
+        (text.clone(), Some(T::Int16), b"\x01\x02"),
+        (text.clone(), Some(T::BinaryHex), b""),
         (array(LargeStringArray::from(vec!["a"])), None, b"a"),
         (array(StringViewArray::from(vec!["b"])), None, b"b"),
         (array(BinaryArray::from(vec![&b"\0\xff"[..]])), None, b"\0\xff"),
@@ -69,16 +67,16 @@ fn values_have_the_type_of_their_array_or_the_given_one() {
         (array(Int8Array::from(vec![-1])), Some(T::Int32), b"\xff\xff\xff\xff"),
         (array(UInt64Array::from(vec![7])), Some(T::Int64), b"\0\0\0\0\0\0\0\x07"),
         (array(Float64Array::from(vec![3.0])), Some(T::Int16), b"\0\x03"),
-        (decimal(), Some(T::String), b"-123.45"),
-        (decimal(), None, b"\0\0\0\x02\xcf\xc7"),
+        (decimal.clone(), Some(T::String), b"-123.45"),
+        (decimal.clone(), None, b"\0\0\0\x02\xcf\xc7"),
         (array(Int8Array::from(vec![-2])), None, b"\xfe"),
         (array(Date32Array::from(vec![1])), None, b"\0\0\0\x01"),
         (array(Date32Array::from(vec![1])), Some(T::Timestamp), &86_400_000_i64.to_be_bytes()),
-        (time(), Some(T::Timestamp), &1_700_000_000_500_i64.to_be_bytes()),
+        (time.clone(), Some(T::Timestamp), &1_700_000_000_500_i64.to_be_bytes()),
         // As a float64 it is not 0.1.
         (array(Float32Array::from(vec![0.1])), Some(T::Float64), &f64::from(0.1_f32).to_be_bytes()),
-        (time(), Some(T::Int64), &1_700_000_000_500_i64.to_be_bytes()),
-        (time(), Some(T::String), b"2023-11-14T22:13:20.500000Z"),
+        (time.clone(), Some(T::Int64), &1_700_000_000_500_i64.to_be_bytes()),
+        (time.clone(), Some(T::String), b"2023-11-14T22:13:20.500000Z"),
         (array(TimestampNanosecondArray::from(vec![-1_000_000])), Some(T::Int64), &[0xff; 8]),
         (array(TimestampSecondArray::from(vec![2])), Some(T::Int64), &2_000_i64.to_be_bytes()),
         (array(Date32Array::from(vec![1])), Some(T::Int32), b"\0\0\0\x01"),
@@ -154,23 +152,21 @@ fn nulls_are_known_in_all_layouts() {
 /// A unit that is finer than the type, or more digits than a float has.
 #[test]
 fn no_digit_is_lost_by_a_conversion() {
-    let micros = || array(TimestampMicrosecondArray::from(vec![1_700_000_000_500_900]));
-    let nanos = || array(TimestampNanosecondArray::from(vec![-1]));
-    let date = || array(Date64Array::from(vec![86_400_001]));
-    let wide = || {
-        let numbers = Decimal128Array::from(vec![-12_345_678_901_234_567_890]);
-        array(numbers.with_precision_and_scale(20, 2).expect("it fits"))
-    };
+    let micros = array(TimestampMicrosecondArray::from(vec![1_700_000_000_500_900]));
+    let nanos = array(TimestampNanosecondArray::from(vec![-1]));
+    let date = array(Date64Array::from(vec![86_400_001]));
+    let numbers = Decimal128Array::from(vec![-12_345_678_901_234_567_890]);
+    let wide = array(numbers.with_precision_and_scale(20, 2).expect("it fits"));
     for (array, value_type, expected) in [
-        (micros(), T::String, Ok("2023-11-14T22:13:20.500900Z")),
-        (nanos(), T::String, Ok("1969-12-31T23:59:59.999999999Z")),
+        (micros.clone(), T::String, Ok("2023-11-14T22:13:20.500900Z")),
+        (nanos.clone(), T::String, Ok("1969-12-31T23:59:59.999999999Z")),
         (array(TimestampSecondArray::from(vec![2])), T::String, Ok("1970-01-01T00:00:02.000Z")),
-        (micros(), T::Timestamp, Err("20.500900Z has digits after the milliseconds")),
-        (micros(), T::Int64, Err("which int64 would lose")),
-        (nanos(), T::Timestamp, Err("59.999999999Z has digits after the milliseconds")),
-        (date(), T::String, Err("1970-01-02T00:00:00.001Z has a time of day")),
-        (date(), T::Date, Err("write it as timestamp")),
-        (date(), T::Int32, Err("write it as timestamp")),
+        (micros.clone(), T::Timestamp, Err("20.500900Z has digits after the milliseconds")),
+        (micros.clone(), T::Int64, Err("which int64 would lose")),
+        (nanos.clone(), T::Timestamp, Err("59.999999999Z has digits after the milliseconds")),
+        (date.clone(), T::String, Err("1970-01-02T00:00:00.001Z has a time of day")),
+        (date.clone(), T::Date, Err("write it as timestamp")),
+        (date.clone(), T::Int32, Err("write it as timestamp")),
         (array(StringArray::from(vec!["1970-01-01T00:00:00.0001Z"])), T::Timestamp, Err("digits")),
         (array(Float64Array::from(vec![0.123_456_789])), T::Float32, Err("float32: 0.12345679;")),
         (array(Int32Array::from(vec![16_777_217])), T::Float32, Err("float32: 16777216;")),
@@ -179,8 +175,8 @@ fn no_digit_is_lost_by_a_conversion() {
             T::Float64,
             Err("float64: 9007199254740992"),
         ),
-        (wide(), T::Float64, Err("-123456789012345678.90 would lose digits")),
-        (wide(), T::String, Ok("-123456789012345678.90")),
+        (wide.clone(), T::Float64, Err("-123456789012345678.90 would lose digits")),
+        (wide.clone(), T::String, Ok("-123456789012345678.90")),
     ] {
         match (encoded(&array, Some(value_type)), expected) {
             (Ok(found), Ok(expected)) => assert_eq!(String::from_utf8_lossy(&found), expected),
@@ -197,7 +193,7 @@ fn no_digit_is_lost_by_a_conversion() {
         assert!(encoded(&array(Int64Array::from(vec![number])), Some(T::Float64)).is_ok());
     }
     assert_eq!(
-        encoded(&date(), Some(T::Timestamp)).as_deref(),
+        encoded(&date, Some(T::Timestamp)).as_deref(),
         Ok(&86_400_001_i64.to_be_bytes()[..])
     );
 }

@@ -60,35 +60,36 @@ impl RowsBackward {
         }
         *has_row = true;
         in_row.retain(|source| sources[*source].row().is_some());
-        let row_of = |source: usize| sources[source].row();
         let stays_ahead = match in_row[..] {
-            [source] => waiting.last().is_none_or(|other| row_of(other.source) < row_of(source)),
+            [source] => waiting
+                .last()
+                .is_none_or(|other| sources[other.source].row() < sources[source].row()),
             _ => false,
         };
         if !stays_ahead {
             for source in in_row.drain(..) {
-                let lower = row_of(source).expect("a source without a row was removed");
+                let lower = sources[source].row().expect("a source without a row was removed");
                 let head = row_head(lower);
                 // By heads first, which decide nearly all comparisons without a look at the rows.
-                let is_less = |other: &HeapEntry| {
+                let place = waiting.partition_point(|other| {
                     let by_heads = other.head.cmp(&head);
-                    by_heads.then_with(|| row_of(other.source).cmp(&Some(lower))).is_lt()
-                };
-                waiting.insert(waiting.partition_point(is_less), HeapEntry { head, source });
+                    by_heads.then_with(|| sources[other.source].row().cmp(&Some(lower))).is_lt()
+                });
+                waiting.insert(place, HeapEntry { head, source });
             }
             let Some(greatest) = waiting.pop() else { return Ok(()) };
             in_row.push(greatest.source);
-            let is_same = |other: &mut HeapEntry| {
-                other.head == greatest.head && row_of(other.source) == row_of(greatest.source)
-            };
-            while let Some(other) = waiting.pop_if(is_same) {
+            while let Some(other) = waiting.pop_if(|other| {
+                other.head == greatest.head
+                    && sources[other.source].row() == sources[greatest.source].row()
+            }) {
                 in_row.push(other.source);
             }
         }
-        let found = in_row.first().and_then(|source| row_of(*source)).expect("a row was found");
-        let row = row.get_or_insert_default();
-        row.clear();
-        row.extend_from_slice(found);
+        let found = in_row.first().and_then(|source| sources[*source].row());
+        let current = row.get_or_insert_default();
+        current.clear();
+        current.extend_from_slice(found.expect("a row was found"));
         merge.merge_only(in_row);
         Ok(())
     }

@@ -103,9 +103,9 @@ impl<'a> CellRef<'a> {
     pub fn tags(&self) -> impl Iterator<Item = (u8, &'a [u8])> {
         let mut rest = self.tags;
         std::iter::from_fn(move || {
-            let (len, tail) = rest.split_first_chunk::<2>()?;
-            let (tag, tail) = tail.split_at_checked(u16::from_be_bytes(*len).into())?;
-            rest = tail;
+            let (len, after_len) = rest.split_first_chunk::<2>()?;
+            let (tag, after_tag) = after_len.split_at_checked(u16::from_be_bytes(*len).into())?;
+            rest = after_tag;
             tag.split_first().map(|(tag_type, data)| (*tag_type, data))
         })
     }

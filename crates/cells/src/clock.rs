@@ -32,11 +32,7 @@ impl Clock {
     /// Returns the system clock.
     pub fn system() -> Self {
         let start = Instant::now();
-        let now = || {
-            let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            Timestamp::new(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX))
-        };
-        Self::doubting_jumps(now, move || start.elapsed())
+        Self::doubting_jumps(system_now, move || start.elapsed())
     }
 
     /// Returns a clock that always returns `now`.
@@ -91,6 +87,11 @@ impl fmt::Debug for Clock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Clock({})", self.now())
     }
+}
+
+fn system_now() -> Timestamp {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::new(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX))
 }
 
 /// What a store believes of a clock that may jump.

@@ -15,8 +15,10 @@ pub fn show_count(count: u64) -> String {
 
 /// Formats a count with its noun: `1 chunk`, `12,345 keys`, `2 entries`.
 pub fn show_number(count: u64, thing: &str) -> String {
+    if count == 1 {
+        return format!("1 {thing}");
+    }
     let things = match thing.strip_suffix('y') {
-        _ if count == 1 => thing.to_owned(),
         Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{stem}ies"),
         _ => format!("{thing}s"),
     };

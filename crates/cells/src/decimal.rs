@@ -61,10 +61,11 @@ impl DecimalType {
         let number = Decimal::parse(text)?;
         self.rescaled(number)?;
         let bytes = number.unscaled.to_be_bytes();
-        let is_sign = |pair: &[u8]| matches!(pair, [0, 0..=0x7f] | [0xff, 0x80..=0xff]);
-        let signs = bytes.windows(2).take_while(|pair| is_sign(pair)).count();
+        // Leading bytes that only repeat the sign are left out.
+        let pairs = bytes.windows(2);
+        let signs = pairs.take_while(|pair| matches!(pair, [0, 0..=0x7f] | [0xff, 0x80..=0xff]));
         let mut out = number.scale.to_be_bytes().to_vec();
-        out.extend_from_slice(bytes.get(signs..)?);
+        out.extend_from_slice(bytes.get(signs.count()..)?);
         Some(out)
     }
 
@@ -77,9 +78,10 @@ impl DecimalType {
         let power = 10_i128.checked_pow(u32::try_from(digits.unsigned_abs()).ok()?)?;
         let rescaled = if digits >= 0 {
             unscaled.checked_mul(power)?
+        } else if unscaled.checked_rem(power)? == 0 {
+            unscaled.checked_div(power)?
         } else {
-            let is_exact = unscaled.checked_rem(power)? == 0;
-            unscaled.checked_div(power).filter(|_| is_exact)?
+            return None;
         };
         let limit = 10_u128.checked_pow(self.precision.into())?;
         (rescaled.unsigned_abs() < limit).then_some(rescaled)
@@ -100,16 +102,19 @@ impl Decimal {
             Some((number, exponent)) => (number, exponent.parse::<i32>().ok()?),
             None => (text, 0),
         };
-        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-        let (sign, whole) = match whole.strip_prefix('-') {
-            Some(rest) => ("-", rest),
-            None => ("", whole.strip_prefix('+').unwrap_or(whole)),
+        let (signed, fraction) = number.split_once('.').unwrap_or((number, ""));
+        let (sign, whole) = match signed.strip_prefix('-') {
+            Some(whole) => ("-", whole),
+            None => ("", signed.strip_prefix('+').unwrap_or(signed)),
         };
         let has_digits = !(whole.is_empty() && fraction.is_empty());
         let is_number = whole.bytes().chain(fraction.bytes()).all(|byte| byte.is_ascii_digit());
-        let unscaled = format!("{sign}{whole}{fraction}").parse().ok();
+        if !has_digits || !is_number {
+            return None;
+        }
+        let unscaled = format!("{sign}{whole}{fraction}").parse().ok()?;
         let scale = i32::try_from(fraction.len()).ok()?.checked_sub(exponent)?;
-        Some(Self { scale, unscaled: unscaled.filter(|_| has_digits && is_number)? })
+        Some(Self { scale, unscaled })
     }
 }
 

@@ -50,13 +50,14 @@ const RECOVERED_EDITS: &[u8] = b"recovered.edits";
 ///
 /// [`InvalidFamilyName`], whose text says which part of HBase's rule the name breaks.
 pub fn check_family_name(name: &[u8]) -> Result<(), InvalidFamilyName> {
-    let is_refused = |byte: &u8| matches!(byte, 0..=0x1f | 0x7f | b':' | b'/' | b'\\');
     let what = match name {
         [] => "is empty",
         [b'.', ..] => "begins with '.'",
         RECOVERED_EDITS => "is reserved by HBase",
         _ if name.len() > LEN_MAX => "has more than 127 bytes",
-        _ if name.iter().any(is_refused) => "has a control character, ':', '/' or '\\'",
+        _ if name.iter().any(|byte| matches!(byte, 0..=0x1f | 0x7f | b':' | b'/' | b'\\')) => {
+            "has a control character, ':', '/' or '\\'"
+        }
         _ => return Ok(()),
     };
     Err(InvalidFamilyName { name: name.to_vec(), what })

@@ -145,14 +145,14 @@ impl<'a> KeyRef<'a> {
     /// Does not check the type code, because index keys may have the type codes of seek keys.
     #[inline]
     pub fn parse(flat: &'a [u8]) -> Option<Self> {
-        let (row_len, rest) = flat.split_first_chunk::<2>()?;
-        let row_len = usize::try_from(i16::from_be_bytes(*row_len)).ok()?;
-        let (row, rest) = rest.split_at_checked(row_len)?;
-        let (family_len, rest) = rest.split_first()?;
-        let family_len = usize::try_from(family_len.cast_signed()).ok()?;
-        let (family, rest) = rest.split_at_checked(family_len)?;
-        let (rest, type_code) = rest.split_last_chunk::<1>()?;
-        let (qualifier, timestamp) = rest.split_last_chunk::<8>()?;
+        let (row_len_bytes, after_row_len) = flat.split_first_chunk::<2>()?;
+        let row_len = usize::try_from(i16::from_be_bytes(*row_len_bytes)).ok()?;
+        let (row, after_row) = after_row_len.split_at_checked(row_len)?;
+        let (family_len_byte, after_family_len) = after_row.split_first()?;
+        let family_len = usize::try_from(family_len_byte.cast_signed()).ok()?;
+        let (family, after_family) = after_family_len.split_at_checked(family_len)?;
+        let (before_type, type_code) = after_family.split_last_chunk::<1>()?;
+        let (qualifier, timestamp) = before_type.split_last_chunk::<8>()?;
         Some(Self {
             row,
             family,

@@ -240,9 +240,10 @@ impl<S: CellCursor> MergeCursor<S> {
         if self.heap.first().is_some_and(|first| self.sources[first.source].steps_by_seek()) {
             rules.seek_at_once();
         }
-        let may_delete_families = || self.sources.iter().any(S::may_delete_families);
         let cell = self.cell().expect("the cursor is on the cell that was judged");
-        match rules.seek_after(&cell, verdict, may_delete_families) {
+        let position =
+            rules.seek_after(&cell, verdict, || self.sources.iter().any(S::may_delete_families));
+        match position {
             Some(position) => self.seek_forward(position).map(|()| true),
             None => Ok(false),
         }
@@ -381,8 +382,8 @@ impl<S: CellCursor> MergeCursor<S> {
     /// Not inlined: rows with equal heads are rare.
     #[inline(never)]
     fn is_cell_before(&self, left: usize, right: usize) -> bool {
-        let cell = |source: usize| self.sources[source].cell().expect(IN_HEAP);
-        let (left_cell, right_cell) = (cell(left), cell(right));
+        let left_cell = self.sources[left].cell().expect(IN_HEAP);
+        let right_cell = self.sources[right].cell().expect(IN_HEAP);
         let by_cell = match self.order {
             Comparator::Bytes => left_cell.compare(&right_cell),
             Comparator::Meta => {

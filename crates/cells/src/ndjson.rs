@@ -222,8 +222,8 @@ struct Tag<'a> {
     value: Cow<'a, str>,
 }
 
-fn parse(line: &[u8]) -> Result<Cell, String> {
-    let line: Line<'_> = serde_json::from_slice(line).map_err(|error| {
+fn parse(text: &[u8]) -> Result<Cell, String> {
+    let line: Line<'_> = serde_json::from_slice(text).map_err(|error| {
         // The parser sees a single line, so it reports "line 1"; our message has the real line
         // number.
         let message = error.to_string();

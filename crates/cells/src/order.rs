@@ -104,17 +104,14 @@ impl<'a> MetaRow<'a> {
     }
 
     fn new(row: &'a [u8]) -> Self {
-        let is_comma = |byte: &u8| *byte == b',';
-        let split = |bytes: &'a [u8], at: Option<usize>| {
-            let (front, back) = bytes.split_at_checked(at?)?;
-            Some((front, back.get(1..)?))
-        };
-        let Some((table, rest)) = split(row, row.iter().position(is_comma)) else {
-            return Self { table: row, start_key: None, id: None };
-        };
-        match split(rest, rest.iter().rposition(is_comma)) {
-            Some((start_key, id)) => Self { table, start_key: Some(start_key), id: Some(id) },
-            None => Self { table, start_key: Some(rest), id: None },
+        let mut halves = row.splitn(2, |byte| *byte == b',');
+        let (table, rest) = (halves.next().unwrap_or(row), halves.next());
+        let Some(rest) = rest else { return Self { table, start_key: None, id: None } };
+        // A start key may have commas.
+        let mut ends = rest.rsplitn(2, |byte| *byte == b',');
+        match (ends.next(), ends.next()) {
+            (id, Some(start_key)) => Self { table, start_key: Some(start_key), id },
+            _ => Self { table, start_key: Some(rest), id: None },
         }
     }
 }

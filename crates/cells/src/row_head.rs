@@ -10,9 +10,9 @@ pub type RowHead = [u64; 2];
 pub fn row_head(row: &[u8]) -> RowHead {
     // A copy whose length is not known to the compiler is a call.
     let bytes = row.first_chunk::<16>().copied().unwrap_or_else(|| {
-        let mut bytes = [0; 16];
-        bytes[..row.len()].copy_from_slice(row);
-        bytes
+        let mut padded = [0; 16];
+        padded[..row.len()].copy_from_slice(row);
+        padded
     });
     let number = u128::from_be_bytes(bytes);
     [(number >> 64) as u64, number as u64]

@@ -18,15 +18,15 @@ fn ttl_tag(millis: i64) -> Vec<u8> {
 fn check(mut rules: Rules<'_>, cells: &str, expected: &str) {
     let (mut verdicts, mut last) = (String::new(), None::<crate::cell::Cell>);
     for word in cells.split_whitespace() {
-        let (row, word) = word.split_once('|').unwrap_or(("r", word));
-        let (qualifier, rest) = word.split_once(':').unwrap();
-        let (rest, ttl) = rest.split_once('~').unwrap_or((rest, ""));
-        let (cell_type, time) = match rest.split_at(1) {
+        let (row, column_and_version) = word.split_once('|').unwrap_or(("r", word));
+        let (qualifier, version_and_ttl) = column_and_version.split_once(':').unwrap();
+        let (version, ttl) = version_and_ttl.split_once('~').unwrap_or((version_and_ttl, ""));
+        let (cell_type, time) = match version.split_at(1) {
             ("D", time) => (CellType::Delete, time),
             ("C", time) => (CellType::DeleteColumn, time),
             ("F", time) => (CellType::DeleteFamily, time),
             ("V", time) => (CellType::DeleteFamilyVersion, time),
-            _ => (CellType::Put, rest),
+            _ => (CellType::Put, version),
         };
         let tags = match ttl.parse() {
             Ok(ttl) => [vec![0, 3, 1, 2, 3], ttl_tag(ttl)].concat(),
@@ -164,41 +164,45 @@ fn as_many_versions_are_shown_as_the_read_and_the_family_allow() {
 
 #[test]
 fn expired_versions_are_kept_up_to_the_minimum() {
-    let least = |versions| ttl(10).min_versions(versions);
-    check(read(&least(2), &all()), "q:95 q:80 q:70 q:60", "II..");
-    check(read(&least(3), &all()), "q:95 q:80 q:70 q:60", "III.");
-    check(read(&least(1), &all()), "q:95 q:90 q:89", "II.");
-    check(read(&least(1), &all()), "q:80 q:70", "I.");
+    let (one, two, three) =
+        (ttl(10).min_versions(1), ttl(10).min_versions(2), ttl(10).min_versions(3));
+    check(read(&two, &all()), "q:95 q:80 q:70 q:60", "II..");
+    check(read(&three, &all()), "q:95 q:80 q:70 q:60", "III.");
+    check(read(&one, &all()), "q:95 q:90 q:89", "II.");
+    check(read(&one, &all()), "q:80 q:70", "I.");
     // For a named column, the version that reaches the minimum ends it.
-    check(read(&least(2), &all()).column("q"), "q:95 q:80 q:70", "II.");
-    check(read(&least(1), &all()).column("q"), "q:95 q:80 q:70", "II.");
-    check(read(&least(1), &all()).column("q"), "q:90 q:89 q:88", "II.");
-    check(Rules::for_rewrite(&least(2), NOW), "q:95 q:80 q:70", "II.");
+    check(read(&two, &all()).column("q"), "q:95 q:80 q:70", "II.");
+    check(read(&one, &all()).column("q"), "q:95 q:80 q:70", "II.");
+    check(read(&one, &all()).column("q"), "q:90 q:89 q:88", "II.");
+    check(Rules::for_rewrite(&two, NOW), "q:95 q:80 q:70", "II.");
 }
 
 #[test]
 fn a_marker_hides_what_it_deletes_and_nothing_newer() {
-    let shown = |cells, expected| check(read(&family(), &all()), cells, expected);
-    shown(":6 :F5 :5 a:6 a:5 a:4 b:6 b:5", "I..I..I.");
-    shown(":V5 a:6 a:5 a:4 b:5 b:4", "sIsIsI");
-    shown(":V7 :V5 a:7 a:6 a:5 a:4", "sssIsI");
-    shown("a:6 a:C5 b:5", "I.I");
-    shown("a:C5 a:5 a:4 b:5 b:4", "...II");
-    shown("a:D5 a:5 a:4 b:5", "ssII");
-    shown("a:D5 a:4 a:3", "sII");
-    shown("a:D5 a:5 a:5 a:4", "sssI");
-    shown("a:D5 a:5 a:D4 a:4 a:3", "ssssI");
-    shown("a:C5 a:D5 a:5 a:4", "....");
-    shown("a:C5 a:D4 a:4 a:3", "....");
-    shown("a:D6 a:6 a:C5 a:5 a:4", "ss...");
-    // Under a family marker, and without one in the next row.
-    shown(":F5 a:D5 a:5 a:4 s|a:5 s|a:4", "....II");
-    shown(":F5 a:C6 a:6 a:5", "....");
-    shown(":F5 :F3 a:6 a:4", "..I.");
-    shown(":V6 :F5 a:6 a:5", "s.s.");
-    shown(":F5 :V4 a:6 a:5", "..I.");
-    shown(":V5 s|a:5", "sI");
-    shown("a:C5 s|a:5", ".I");
+    for (cells, expected) in [
+        (":6 :F5 :5 a:6 a:5 a:4 b:6 b:5", "I..I..I."),
+        (":V5 a:6 a:5 a:4 b:5 b:4", "sIsIsI"),
+        (":V7 :V5 a:7 a:6 a:5 a:4", "sssIsI"),
+        ("a:6 a:C5 b:5", "I.I"),
+        ("a:C5 a:5 a:4 b:5 b:4", "...II"),
+        ("a:D5 a:5 a:4 b:5", "ssII"),
+        ("a:D5 a:4 a:3", "sII"),
+        ("a:D5 a:5 a:5 a:4", "sssI"),
+        ("a:D5 a:5 a:D4 a:4 a:3", "ssssI"),
+        ("a:C5 a:D5 a:5 a:4", "...."),
+        ("a:C5 a:D4 a:4 a:3", "...."),
+        ("a:D6 a:6 a:C5 a:5 a:4", "ss..."),
+        // Under a family marker, and without one in the next row.
+        (":F5 a:D5 a:5 a:4 s|a:5 s|a:4", "....II"),
+        (":F5 a:C6 a:6 a:5", "...."),
+        (":F5 :F3 a:6 a:4", "..I."),
+        (":V6 :F5 a:6 a:5", "s.s."),
+        (":F5 :V4 a:6 a:5", "..I."),
+        (":V5 s|a:5", "sI"),
+        ("a:C5 s|a:5", ".I"),
+    ] {
+        check(read(&family(), &all()), cells, expected);
+    }
     // A hidden version does not count.
     check(read(&family(), &View::default()), "a:D5 a:5 a:4 a:3", "ssI.");
     check(read(&family(), &View::default().raw(true)), ":F5 a:C5 a:5 a:4", "III.");

@@ -41,17 +41,14 @@ impl fmt::Display for Escaped<'_> {
 pub fn quoted(value: &[u8]) -> String {
     /// The bytes of a value that are shown.
     const SHOWN_MAX: usize = 100;
-    match value.get(..SHOWN_MAX).filter(|_| value.len() > SHOWN_MAX) {
-        None => format!("{:?}", String::from_utf8_lossy(value)),
-        Some(start) => {
-            let start = String::from_utf8_lossy(start);
+    match value.get(..SHOWN_MAX) {
+        Some(start) if value.len() > SHOWN_MAX => {
+            let text = String::from_utf8_lossy(start);
             // The end may be a part of a character.
-            format!(
-                "\"{}…\" ({} bytes)",
-                start.trim_end_matches('\u{fffd}').escape_debug(),
-                value.len()
-            )
+            let shown = text.trim_end_matches('\u{fffd}').escape_debug();
+            format!("\"{shown}…\" ({} bytes)", value.len())
         }
+        _ => format!("{:?}", String::from_utf8_lossy(value)),
     }
 }
 
@@ -103,6 +100,9 @@ pub fn error_line(error: &(dyn Error + 'static)) -> String {
     }
 }
 
+/// The characters of the longest word that [`shorten`] leaves whole.
+const WORD_MAX: usize = 1000;
+
 /// Cuts long words of a message, which quote input: keys, values, and names without an end.
 ///
 /// Paths and names that HBase allows stay whole, except very long rows.
@@ -113,25 +113,24 @@ pub fn error_line(error: &(dyn Error + 'static)) -> String {
 /// assert!(short.starts_with("row not found: xxx") && short.ends_with("x… (8,200 more characters) …xxxxx"));
 /// ```
 pub fn shorten(message: &str) -> Cow<'_, str> {
-    /// The characters of a word that is not cut, and those that stay of its start and its end.
-    const WORD_MAX: usize = 1000;
-    const START: usize = 795;
-    const END: usize = 5;
-    let is_long = |word: &str| word.chars().count() > WORD_MAX;
-    if !message.split_whitespace().any(is_long) {
+    if message.split_whitespace().all(|word| word.chars().count() <= WORD_MAX) {
         return Cow::Borrowed(message);
     }
-    let cut = |word: &str| {
-        let count = word.chars().count();
-        if count <= WORD_MAX {
-            return word.to_owned();
-        }
-        let start: String = word.chars().take(START).collect();
-        let end: String = word.chars().skip(count.saturating_sub(END)).collect();
-        let left_out = u64::try_from(count.saturating_sub(START + END)).unwrap_or(u64::MAX);
-        format!("{start}… ({} more characters) …{end}", show_count(left_out))
-    };
-    message.split_inclusive(char::is_whitespace).map(cut).collect()
+    message.split_inclusive(char::is_whitespace).map(shorten_word).collect()
+}
+
+fn shorten_word(word: &str) -> String {
+    /// The characters that stay of the start and of the end of the word.
+    const START: usize = 795;
+    const END: usize = 5;
+    let count = word.chars().count();
+    if count <= WORD_MAX {
+        return word.to_owned();
+    }
+    let start: String = word.chars().take(START).collect();
+    let end: String = word.chars().skip(count.saturating_sub(END)).collect();
+    let left_out = u64::try_from(count.saturating_sub(START + END)).unwrap_or(u64::MAX);
+    format!("{start}… ({} more characters) …{end}", show_count(left_out))
 }
 
 /// Parses pairs of hex digits of either case; `None` if the text is anything else.

@@ -32,15 +32,14 @@ const DAY_MILLIS: i64 = 86_400_000;
 ///
 /// A message if it is neither, could be a date without separators, or is before 1970, which HBase does not accept.
 pub fn parse_time(text: &[u8]) -> Result<Timestamp, String> {
-    let shown = || quoted(text);
     let trimmed = text.trim_ascii();
     let digits = trimmed.strip_prefix(b"-").unwrap_or(trimmed);
     let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
-    if is_number && matches!(trimmed.first(), Some(b'1'..=b'9')) && matches!(trimmed.len(), 4 | 8) {
+    if is_number && could_be_date(trimmed) {
         let number = String::from_utf8_lossy(trimmed);
         return Err(format!(
             "{} could be a date or milliseconds since 1970; write a date as 2023-11-14, or milliseconds as 0{number}",
-            shown()
+            quoted(text)
         ));
     }
     let millis = if is_number {
@@ -50,9 +49,18 @@ pub fn parse_time(text: &[u8]) -> Result<Timestamp, String> {
     };
     match millis {
         Some(millis @ 0..) => Ok(Timestamp::new(millis)),
-        Some(_) => Err(format!("{} is a time before 1970, which HBase does not accept", shown())),
-        None => Err(format!("{} is neither milliseconds since 1970 nor an ISO 8601 time", shown())),
+        Some(_) => {
+            Err(format!("{} is a time before 1970, which HBase does not accept", quoted(text)))
+        }
+        None => {
+            Err(format!("{} is neither milliseconds since 1970 nor an ISO 8601 time", quoted(text)))
+        }
     }
+}
+
+/// Returns whether a number could be meant as a year or as a date without separators.
+fn could_be_date(number: &[u8]) -> bool {
+    matches!(number.first(), Some(b'1'..=b'9')) && matches!(number.len(), 4 | 8)
 }
 
 /// An ISO 8601 time.
@@ -75,7 +83,9 @@ pub(crate) fn parse_iso(text: &[u8]) -> Option<IsoTime> {
     }
     let mut millis = days_since_1970(year, month, day) * DAY_MILLIS;
     if parser.byte(b"Tt ").is_some() {
-        millis += parser.time()? - parser.offset()?;
+        // The offset follows the time of day.
+        let of_day = parser.time()?;
+        millis += of_day - parser.offset()?;
     }
     let TimeParser { rest, has_finer_digits } = parser;
     rest.is_empty().then_some(IsoTime { millis, has_finer_digits })
@@ -90,10 +100,10 @@ pub(crate) fn parse_iso(text: &[u8]) -> Option<IsoTime> {
 /// ```
 pub fn time_text(millis: i64) -> String {
     let of_day = millis.rem_euclid(DAY_MILLIS);
-    let (seconds, rest) = (of_day / 1000, of_day % 1000);
+    let (seconds, millis_of_second) = (of_day / 1000, of_day % 1000);
     let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     let date = date_text(millis);
-    format!("{date}T{hour:02}:{minute:02}:{second:02}.{rest:03}Z")
+    format!("{date}T{hour:02}:{minute:02}:{second:02}.{millis_of_second:03}Z")
 }
 
 /// Returns the date of a time in milliseconds since 1970 as ISO 8601, in UTC and the Gregorian calendar.
@@ -131,10 +141,11 @@ impl TimeParser<'_> {
     /// Takes the next byte if it is one of `allowed`.
     fn byte(&mut self, allowed: &[u8]) -> Option<u8> {
         let (first, rest) = self.rest.split_first()?;
-        allowed.contains(first).then(|| {
-            self.rest = rest;
-            *first
-        })
+        if !allowed.contains(first) {
+            return None;
+        }
+        self.rest = rest;
+        Some(*first)
     }
 
     /// Takes a number of exactly `len` digits.
@@ -158,9 +169,14 @@ impl TimeParser<'_> {
                 let len = self.rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
                 let (digits, rest) = self.rest.split_at(len);
                 self.rest = rest;
+                if len == 0 {
+                    return None;
+                }
                 // Missing digits are zero.
-                let digit = |at: usize| digits.get(at).map_or(0, |byte| i64::from(byte - b'0'));
-                millis = (len > 0).then(|| digit(0) * 100 + digit(1) * 10 + digit(2))?;
+                for place in 0..3 {
+                    let digit = digits.get(place).map_or(0, |digit| i64::from(digit - b'0'));
+                    millis = millis * 10 + digit;
+                }
                 self.has_finer_digits = digits.iter().skip(3).any(|digit| *digit != b'0');
             }
         }
@@ -188,11 +204,12 @@ impl TimeParser<'_> {
 /// Returns the days since 1970-01-01 in the Gregorian calendar.
 ///
 /// Computes with years that begin in March, so that the leap day is the last day of a year. An era
-/// is 400 years, or 146,097 days; 1970-01-01 is day 719,468 since 0000-03-01.
+/// is 400 years, or 146,097 days; 1970-01-01 is day 719,468 since 0000-03-01. Howard Hinnant, "chrono-Compatible
+/// Low-Level Date Algorithms": `days_from_civil`; [`date_text`] is `civil_from_days`.
 const fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
+    let march_year = if month <= 2 { year - 1 } else { year };
+    let era = march_year.div_euclid(400);
+    let year_of_era = march_year.rem_euclid(400);
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
     let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
     era * 146_097 + day_of_era - 719_468

@@ -163,11 +163,11 @@ impl ValueType {
     ///
     /// Never: the table of names has all types.
     pub fn name(self) -> &'static str {
-        let is_same = |known: Self| match (known, self) {
-            (Self::Decimal(_), Self::Decimal(_)) => true,
-            (known, this) => known == this,
-        };
-        Self::NAMES.iter().find(|(_, known)| is_same(*known)).expect("the table has all").0
+        let named = Self::NAMES.iter().find(|(_, known)| match self {
+            Self::Decimal(_) => matches!(known, Self::Decimal(_)),
+            _ => *known == self,
+        });
+        named.expect("the table has all").0
     }
 
     /// Decodes a value; `None` if its length does not fit the type, or if it is no UTF-8 text.
@@ -238,10 +238,13 @@ impl ValueType {
             Self::Timestamp => {
                 let millis = match word.parse::<i64>() {
                     Ok(millis) => millis,
-                    Err(_) => match parse_iso(word.as_bytes()).ok_or_else(bad)? {
-                        time if time.has_finer_digits => return Err(finer_than_millis(text)),
-                        time => time.millis,
-                    },
+                    Err(_) => {
+                        let time = parse_iso(word.as_bytes()).ok_or_else(bad)?;
+                        if time.has_finer_digits {
+                            return Err(finer_than_millis(text));
+                        }
+                        time.millis
+                    }
                 };
                 out.extend(millis.to_be_bytes());
             }
@@ -283,14 +286,17 @@ fn finer_than_millis(text: &[u8]) -> String {
 fn days_of(date: &str) -> Option<i32> {
     const DAY_MILLIS: i64 = 86_400_000;
     const DATE_LEN: usize = "2023-11-14".len();
-    let time = parse_iso(date.as_bytes()).filter(|_| date.len() == DATE_LEN)?;
+    if date.len() != DATE_LEN {
+        return None;
+    }
+    let time = parse_iso(date.as_bytes())?;
     i32::try_from(time.millis.div_euclid(DAY_MILLIS)).ok()
 }
 
 /// Returns whether a number's text is `inf` or `infinity`, in any case, with or without a sign.
 fn is_infinity(word: &str) -> bool {
-    let word = word.trim_start_matches(['+', '-']);
-    word.eq_ignore_ascii_case("inf") || word.eq_ignore_ascii_case("infinity")
+    let unsigned = word.trim_start_matches(['+', '-']);
+    unsigned.eq_ignore_ascii_case("inf") || unsigned.eq_ignore_ascii_case("infinity")
 }
 
 #[cfg(test)]

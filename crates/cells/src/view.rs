@@ -204,8 +204,8 @@ mod tests {
         ) {
             let mut columns = named(numbers.iter().copied());
             columns.sort();
-            let numbers: BTreeSet<_> = numbers.into_iter().collect();
-            let expected = Columns::Only(numbers.into_iter().map(|number| short(&name(number))).collect());
+            let distinct: BTreeSet<_> = numbers.into_iter().collect();
+            let expected = Columns::Only(distinct.into_iter().map(|number| short(&name(number))).collect());
             prop_assert_eq!(&columns.sorted, &expected);
         }
     }
