@@ -79,32 +79,33 @@ impl<W: Write> CellsOutput<W> {
     fn write_text(&mut self, cell: &CellRef<'_>) -> io::Result<()> {
         write!(self.out, "K: {cell:?} V: {}", cells::escape(cell.value))?;
         for (index, (tag_type, data)) in cell.tags().enumerate() {
-            let data = cells::escape(data);
-            write!(self.out, " T[{index}]: [Tag type : {tag_type}, value : {data}]")?;
+            let value = cells::escape(data);
+            write!(self.out, " T[{index}]: [Tag type : {tag_type}, value : {value}]")?;
         }
         writeln!(self.out)
     }
 
     /// Writes a cell as a line of comma-separated values, without its tags.
     fn write_csv(&mut self, cell: &CellRef<'_>) -> io::Result<()> {
-        let text = |bytes| {
-            let shown = cells::escape(bytes).to_string();
-            // Escaped text has no line breaks, so only commas and quotation marks require quotes.
-            let plain = !shown.contains(['"', ',']);
-            if plain { shown } else { format!("\"{}\"", shown.replace('"', "\"\"")) }
-        };
         writeln!(
             self.out,
             "{},{},{},{},{},{},{}",
-            text(cell.row),
-            text(cell.family),
-            text(cell.qualifier),
+            csv_field(cell.row),
+            csv_field(cell.family),
+            csv_field(cell.qualifier),
             cell.timestamp.get(),
             cell.cell_type.name(),
-            text(cell.value),
+            csv_field(cell.value),
             cell.sequence_id
         )
     }
+}
+
+fn csv_field(bytes: &[u8]) -> String {
+    let shown = cells::escape(bytes).to_string();
+    // Escaped text has no line breaks, so only commas and quotation marks require quotes.
+    let plain = !shown.contains(['"', ',']);
+    if plain { shown } else { format!("\"{}\"", shown.replace('"', "\"\"")) }
 }
 
 #[cfg(test)]

@@ -181,8 +181,7 @@ pub(crate) trait Doing<T> {
 
 impl<T> Doing<T> for io::Result<T> {
     fn doing(self, action: &'static str, path: &Path) -> Result<T> {
-        let file = || path.display().to_string();
-        self.map_err(|source| Error::Io { file: file(), action, source })
+        self.map_err(|source| Error::Io { file: path.display().to_string(), action, source })
     }
 }
 

@@ -19,15 +19,13 @@ struct Column {
 impl UnseenColumns {
     /// Takes the columns of a scan; a family without columns has none.
     pub fn new(scan: &TableScan) -> Self {
-        let of_family = |FamilyColumns { family, qualifiers }: &FamilyColumns| {
-            let family = family.clone();
-            let column = move |qualifier: &Vec<u8>| Column {
-                family: family.clone(),
-                qualifier: qualifier.clone(),
-            };
-            qualifiers.iter().map(column).collect::<Vec<_>>()
-        };
-        Self(scan.families.iter().flat_map(of_family).collect())
+        let mut columns = Vec::new();
+        for FamilyColumns { family, qualifiers } in &scan.families {
+            for qualifier in qualifiers {
+                columns.push(Column { family: family.clone(), qualifier: qualifier.clone() });
+            }
+        }
+        Self(columns)
     }
 
     /// Notes a cell. Costs nothing once all columns were seen.
@@ -44,10 +42,10 @@ impl UnseenColumns {
 
     /// Returns the columns without any cell so far, as `FAMILY:QUALIFIER`.
     pub fn names(&self) -> Vec<String> {
-        let name = |Column { family, qualifier }: &Column| {
-            format!("{}:{}", escape(family), escape(qualifier))
-        };
-        self.0.iter().map(name).collect()
+        let columns = self.0.iter();
+        columns
+            .map(|Column { family, qualifier }| format!("{}:{}", escape(family), escape(qualifier)))
+            .collect()
     }
 }
 

@@ -55,9 +55,11 @@ pub(crate) struct BatchCells {
 fn shown_row(row: &[u8]) -> String {
     /// The bytes of a row that are shown.
     const SHOWN_MAX: usize = 100;
-    match row.get(..SHOWN_MAX).filter(|_| row.len() > SHOWN_MAX) {
-        Some(start) => format!("{}… ({} bytes)", escape(start), row.len()),
-        None => escape(row).to_string(),
+    match row.get(..SHOWN_MAX) {
+        Some(start) if row.len() > SHOWN_MAX => {
+            format!("{}… ({} bytes)", escape(start), row.len())
+        }
+        _ => escape(row).to_string(),
     }
 }
 
@@ -110,8 +112,8 @@ impl BatchCells {
             Form::Cells
         } else {
             // As the columns of our own batches are named.
-            let mapping = Mapping::from_names(columns, names, family.name(), now, unescape);
-            let mapping = mapping.map_err(usage)?;
+            let mapping =
+                Mapping::from_names(columns, names, family.name(), now, unescape).map_err(usage)?;
             source.set_wanted(mapping.used_names());
             Form::Rows(mapping)
         };
@@ -138,8 +140,10 @@ impl BatchCells {
         if next.begins_file {
             self.record = 0;
         }
-        let records = self.form.records(&next.batch, &mut self.types);
-        let records = records.map_err(|problem| self.invalid(problem))?;
+        let records = self
+            .form
+            .records(&next.batch, &mut self.types)
+            .map_err(|problem| self.invalid(problem))?;
         self.batch = Some(CurrentBatch { records, next: 0, count: next.batch.num_rows() });
         Ok(true)
     }
@@ -165,13 +169,13 @@ impl BatchCells {
             return Ok(true);
         };
         let row = batch.records.row(index);
-        let what = if row.is_empty() { what } else { format!("row {}, {what}", shown_row(row)) };
+        let in_row = if row.is_empty() { what } else { format!("row {}, {what}", shown_row(row)) };
         if self.bad_records.ends_run() {
-            return Err(self.invalid(format!("record {}: {what}", self.record).into()));
+            return Err(self.invalid(format!("record {}: {in_row}", self.record).into()));
         }
         let file = self.source.name().unwrap_or(&self.name);
-        let what = if self.source.has_files() { format!("{file}: {what}") } else { what };
-        self.bad_records.take(file, self.record, what.into(), b"")?;
+        let in_file = if self.source.has_files() { format!("{file}: {in_row}") } else { in_row };
+        self.bad_records.take(file, self.record, in_file.into(), b"")?;
         Ok(true)
     }
 }

@@ -36,39 +36,32 @@ impl BatchRows {
         mapping: &Mapping,
         types: &mut BTreeMap<usize, ValueType>,
     ) -> Result<Self, RecordProblem> {
-        let array = |at: usize| -> Result<&ArrayRef, String> {
-            let name = &mapping.names[at];
-            batch.column_by_name(name).ok_or_else(|| format!("no column is named {name:?}"))
-        };
-        let mut values_of = |at: usize, value_type: Option<ValueType>| {
-            let array = array(at)?;
-            let values = ValueArray::new(array, value_type).and_then(|values| {
-                check_same_type(array, values.value_type(), types.entry(at))?;
-                Ok(values)
-            });
-            values.map_err(|what| in_column(&mapping.names[at], what))
-        };
-        let row = mapping.row.iter().map(|&at| {
-            let values = values_of(at, mapping.row_type)?;
-            check_row_type(at, array(at)?, &values, mapping)?;
-            Ok(values)
-        });
-        let row = row.collect::<Result<_, RecordProblem>>()?;
+        let mut row = Vec::new();
+        for &at in &mapping.row {
+            let array = find_array(batch, &mapping.names[at])?;
+            let values = values_of(array, mapping.row_type, types.entry(at))
+                .map_err(|what| in_column(&mapping.names[at], what))?;
+            check_row_type(at, array, &values, mapping)?;
+            row.push(values);
+        }
         let times = match mapping.timestamp {
             TimestampSource::Fixed(_) => None,
             TimestampSource::Column(at) => {
-                let times = TimeColumn::new(array(at)?);
-                Some(times.map_err(|what| in_column(&mapping.names[at], what))?)
+                let name = &mapping.names[at];
+                let column = TimeColumn::new(find_array(batch, name)?);
+                Some(column.map_err(|what| in_column(name, what))?)
             }
         };
-        let values = mapping.values.iter().map(|value| values_of(value.at, value.value_type));
-        Ok(Self {
-            row,
-            times,
-            values: values.collect::<Result<_, _>>()?,
-            row_bytes: Vec::new(),
-            value_bytes: Vec::new(),
-        })
+        let mut values = Vec::new();
+        for value in &mapping.values {
+            let name = &mapping.names[value.at];
+            let array = find_array(batch, name)?;
+            values.push(
+                values_of(array, value.value_type, types.entry(value.at))
+                    .map_err(|what| in_column(name, what))?,
+            );
+        }
+        Ok(Self { row, times, values, row_bytes: Vec::new(), value_bytes: Vec::new() })
     }
 
     /// Appends the cells of a row, or none if one is invalid. Null makes no cell.
@@ -106,14 +99,14 @@ impl BatchRows {
     fn read_row(&mut self, index: usize, mapping: &Mapping) -> Result<(), String> {
         self.row_bytes.clear();
         for (number, (array, &at)) in self.row.iter().zip(&mapping.row).enumerate() {
-            let in_row = |what| in_column(&mapping.names[at], what);
+            let name = &mapping.names[at];
             if array.is_null(index) {
-                return Err(in_row("the row key is null".to_owned()));
+                return Err(in_column(name, "the row key is null"));
             }
             if number > 0 {
                 self.row_bytes.extend_from_slice(&mapping.row_separator);
             }
-            array.encode(index, &mut self.row_bytes).map_err(in_row)?;
+            array.encode(index, &mut self.row_bytes).map_err(|what| in_column(name, what))?;
         }
         check_row(&self.row_bytes).map_err(|what| in_column(&mapping.names[mapping.row[0]], what))
     }
@@ -139,6 +132,21 @@ impl BatchRows {
     }
 }
 
+fn find_array<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b ArrayRef, String> {
+    batch.column_by_name(name).ok_or_else(|| format!("no column is named {name:?}"))
+}
+
+/// Returns the values of a column, encoded as a type; `before` is the type in the batches before.
+fn values_of(
+    array: &ArrayRef,
+    value_type: Option<ValueType>,
+    before: Entry<'_, usize, ValueType>,
+) -> Result<ValueArray, String> {
+    let values = ValueArray::new(array, value_type)?;
+    check_same_type(array, values.value_type(), before)?;
+    Ok(values)
+}
+
 /// Refuses values of another type than in the batches before: one column would have two encodings.
 ///
 /// Text and bytes have one encoding, and an array of type null has no values.
@@ -150,13 +158,18 @@ fn check_same_type(
     if *array.data_type() == DataType::Null {
         return Ok(());
     }
-    let before = *before.or_insert(found);
-    let is_as_is = |known| matches!(known, ValueType::String | ValueType::BinaryHex);
-    if before == found || (is_as_is(before) && is_as_is(found)) {
+    let known = *before.or_insert(found);
+    let are_as_is = [known, found]
+        .iter()
+        .all(|value_type| matches!(value_type, ValueType::String | ValueType::BinaryHex));
+    if known == found || are_as_is {
         return Ok(());
     }
-    let (before, found) = (before.name(), found.name());
-    Err(format!("values of type {found}, but {before} in a file before; give the column one type"))
+    Err(format!(
+        "values of type {}, but {} in a file before; give the column one type",
+        found.name(),
+        known.name()
+    ))
 }
 
 /// Refuses numbers and times as row keys without a type: text sorts in another order than their bytes.

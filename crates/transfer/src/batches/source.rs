@@ -84,18 +84,16 @@ impl BatchSource {
         for path in paths {
             let found = names_of(hfile_arrow::ParquetInput::open(path)?.schema());
             len += file_len(path);
-            let names = names.get_or_insert_with(|| found.clone());
-            let absent = |other: &Vec<String>, name: &&String| !other.contains(name);
-            if let Some(name) = names.iter().find(|name| absent(&found, name)) {
-                let (path, first) = (path.display(), paths[0].display());
+            let of_first = names.get_or_insert_with(|| found.clone());
+            let (file, first) = (path.display(), paths[0].display());
+            if let Some(name) = of_first.iter().find(|name| !found.contains(name)) {
                 return Err(TransferError::Refused(format!(
-                    "{path}: has no column {name:?}, which {first} has"
+                    "{file}: has no column {name:?}, which {first} has"
                 )));
             }
-            if let Some(name) = found.iter().find(|name| absent(names, name)) {
-                let (path, first) = (path.display(), paths[0].display());
+            if let Some(name) = found.iter().find(|name| !of_first.contains(name)) {
                 return Err(TransferError::Refused(format!(
-                    "{path}: has a column {name:?}, which {first} does not have"
+                    "{file}: has a column {name:?}, which {first} does not have"
                 )));
             }
         }
@@ -129,11 +127,9 @@ impl BatchSource {
     /// Returns an error if the work is cancelled.
     pub(crate) fn check_cancelled(&self) -> Result<()> {
         match self.name() {
-            Some(name) if self.bytes.is_cancelled() => Err(Error::Io {
-                file: name.clone(),
-                action: "read record batches".into(),
-                source: io::ErrorKind::Interrupted.into(),
-            }),
+            Some(name) if self.bytes.is_cancelled() => {
+                Err(cannot_read(name, io::ErrorKind::Interrupted.into()))
+            }
             _ => Ok(()),
         }
     }
@@ -156,10 +152,9 @@ impl BatchSource {
             let next = stream.reader.as_mut().and_then(Iterator::next);
             // The program that makes the batches may have forked, and the two share the open output.
             if !self.process.is_current() {
-                let (file, source) = (stream.name.clone(), io::Error::other(FORKED));
-                return Err(Error::Io { file, action: "read record batches".into(), source });
+                return Err(cannot_read(&stream.name, io::Error::other(FORKED)));
             }
-            let Some(batch) = next else {
+            let Some(read) = next else {
                 stream.reader = None;
                 if self.files.is_empty() {
                     return Ok(None);
@@ -167,15 +162,10 @@ impl BatchSource {
                 self.current = None;
                 continue;
             };
-            let failed = |source| Error::Io {
-                file: stream.name.clone(),
-                action: "read record batches".into(),
-                source,
-            };
-            let batch = batch.map_err(|error| failed(io::Error::other(error)))?;
+            let batch = read.map_err(|error| cannot_read(&stream.name, io::Error::other(error)))?;
             // The observer is asked for each cell, and records of null have none.
             if self.bytes.is_cancelled() {
-                return Err(failed(io::ErrorKind::Interrupted.into()));
+                return Err(cannot_read(&stream.name, io::ErrorKind::Interrupted.into()));
             }
             self.bytes.add(match stream.extent {
                 None => batch.get_array_memory_size() as u64,
@@ -189,6 +179,10 @@ impl BatchSource {
             }
         }
     }
+}
+
+fn cannot_read(file: &FileName, source: io::Error) -> Error {
+    Error::Io { file: file.clone(), action: "read record batches".into(), source }
 }
 
 fn names_of(schema: &Schema) -> Vec<String> {
@@ -205,18 +199,21 @@ fn file_len(path: &std::path::Path) -> u64 {
 fn open(path: &std::path::Path, wanted: &[String]) -> Result<Stream> {
     let failed = |error| match error {
         hfile_arrow::Error::File(error) => error,
-        error => Error::Invalid {
+        other => Error::Invalid {
             file: FileName::new(path.display().to_string()),
-            what: error.to_string(),
+            what: other.to_string(),
         },
     };
     let input = hfile_arrow::ParquetInput::open(path).map_err(failed)?;
     let extent = FileExtent { bytes: file_len(path), rows: input.row_count() };
-    let is_wanted = |name: &str| wanted.iter().any(|wanted| wanted == name);
-    let reader = input.batches(is_wanted).map_err(failed)?;
-    let name = FileName::new(path.display().to_string());
-    let reader = Some(reader as Box<dyn RecordBatchReader>);
-    Ok(Stream { name, reader, extent: Some(extent), is_begun: false })
+    let reader =
+        input.batches(|name| wanted.iter().any(|wanted| wanted == name)).map_err(failed)?;
+    Ok(Stream {
+        name: FileName::new(path.display().to_string()),
+        reader: Some(reader as Box<dyn RecordBatchReader>),
+        extent: Some(extent),
+        is_begun: false,
+    })
 }
 
 /// Without Parquet, no source has files.

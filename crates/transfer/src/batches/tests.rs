@@ -42,8 +42,8 @@ fn by_row(row: &str) -> ColumnOptions {
 fn open(batches: Vec<RecordBatch>, columns: &ColumnOptions) -> crate::Result<Input> {
     let schema = batches[0].schema();
     let reader = RecordBatchIterator::new(batches.into_iter().map(Ok), schema);
-    let family = ColumnFamily::Option("f");
-    let family = if columns.row.is_empty() { ColumnFamily::Unknown } else { family };
+    let family =
+        if columns.row.is_empty() { ColumnFamily::Unknown } else { ColumnFamily::Option("f") };
     Input::batches(FileName::new("data"), reader, columns, family, NOW)
 }
 
@@ -104,22 +104,20 @@ fn rows_become_cells_as_those_of_csv() {
         ])
         .slice(rows.start, rows.len())
     });
-    let columns = ColumnOptions { row_type: Some(ValueType::String), ..columns };
-    assert_eq!(shown(&cells(batches.to_vec(), &columns)), shown(&expected));
+    let with_row_type = ColumnOptions { row_type: Some(ValueType::String), ..columns };
+    assert_eq!(shown(&cells(batches.to_vec(), &with_row_type)), shown(&expected));
 }
 
 #[test]
 fn timestamps_come_from_an_option_or_a_column() {
-    let records = || {
-        let times: ArrayRef = Arc::new(TimestampMillisecondArray::from(vec![1, 2]));
-        batch([
-            ("id", text([Some("a"), Some("b")])),
-            ("n", numbers([Some(1), Some(2)])),
-            ("at", times),
-        ])
-    };
+    let at: ArrayRef = Arc::new(TimestampMillisecondArray::from(vec![1, 2]));
+    let records = batch([
+        ("id", text([Some("a"), Some("b")])),
+        ("n", numbers([Some(1), Some(2)])),
+        ("at", at),
+    ]);
     let times = |columns: &ColumnOptions| -> Vec<i64> {
-        cells(vec![records()], columns).iter().map(|cell| cell.timestamp().get()).collect()
+        cells(vec![records.clone()], columns).iter().map(|cell| cell.timestamp().get()).collect()
     };
     let fixed = ColumnOptions { ignore: vec!["at".to_owned()], ..by_row("id") };
     assert_eq!(times(&fixed), [NOW.get(), NOW.get()]);
@@ -128,14 +126,14 @@ fn timestamps_come_from_an_option_or_a_column() {
     for column in ["at", "n"] {
         let timestamp = Some(format!("column:{column}"));
         let ignore = if column == "at" { vec![] } else { vec!["at".to_owned()] };
-        let types = vec!["f:n=int16".parse().expect("a type")];
-        let types = if column == "at" { types } else { vec![] };
+        let types =
+            if column == "at" { vec!["f:n=int16".parse().expect("a type")] } else { vec![] };
         let columns = ColumnOptions { ignore, timestamp, types, ..by_row("id") };
         if column == "at" {
             assert_eq!(times(&columns), [1, 2]);
         } else {
             // No other column is left.
-            let what = open(vec![records()], &columns).err().expect("no cells").to_string();
+            let what = open(vec![records.clone()], &columns).err().expect("no cells").to_string();
             assert!(what.starts_with("data: no column becomes a cell: keys alone"), "{what}");
         }
     }
@@ -207,13 +205,13 @@ fn a_row_can_be_a_cell() {
 
 #[test]
 fn a_part_of_a_cell_that_two_columns_have_is_an_error() {
-    let one = || text([Some("a")]);
+    let one = text([Some("a")]);
     let records = batch([
-        ("row", one()),
-        ("family", one()),
+        ("row", one.clone()),
+        ("family", one.clone()),
         ("timestamp", numbers([Some(1)])),
-        ("value", one()),
-        ("value", one()),
+        ("value", one.clone()),
+        ("value", one),
     ]);
     let wrong = error(records, &ColumnOptions::default());
     assert!(wrong.contains("two columns are named \"value\""), "{wrong}");
@@ -221,7 +219,8 @@ fn a_part_of_a_cell_that_two_columns_have_is_an_error() {
 
 #[test]
 fn errors_name_the_record_its_row_and_the_column() {
-    let good = || [("id", text([Some("a"), Some("b")])), ("age", text([Some("1"), Some("old")]))];
+    let good =
+        batch([("id", text([Some("a"), Some("b")])), ("age", text([Some("1"), Some("old")]))]);
     let typed =
         ColumnOptions { types: vec!["f:age=int64".parse().expect("a type")], ..by_row("id") };
     let named = |id: ArrayRef, age: ArrayRef| batch([("id", id), ("age", age)]);
@@ -229,7 +228,7 @@ fn errors_name_the_record_its_row_and_the_column() {
     let long = "x".repeat(40_000);
     for (records, columns, message) in [
         (
-            batch(good()),
+            good.clone(),
             typed,
             "data: record 2: row b, column \"age\": \"old\" is not of type int64",
         ),
@@ -253,7 +252,7 @@ fn errors_name_the_record_its_row_and_the_column() {
             by_row("id"),
             "data: column \"id\": row keys of type Int64 need row_type: string for text, or int64 for",
         ),
-        (batch(good()), by_row("key"), "data: row: no column is named key; known are id, age"),
+        (good.clone(), by_row("key"), "data: row: no column is named key; known are id, age"),
         (
             named(text([Some("a"), Some("b")]), floats),
             ColumnOptions { timestamp: Some("column:age".to_owned()), ..by_row("id") },
@@ -283,7 +282,7 @@ fn errors_name_the_record_its_row_and_the_column() {
     }
     let copied = BadLinePolicy::Copy("bad.csv".into());
     let columns = ColumnOptions { bad_lines: Some(copied), ..by_row("id") };
-    assert!(error(batch(good()), &columns).contains("bad records can only be skipped"));
+    assert!(error(good, &columns).contains("bad records can only be skipped"));
 }
 
 #[test]
@@ -318,11 +317,10 @@ fn an_error_of_the_stream_is_an_error_of_the_input() {
     let input = Input::batches(name, reader, &by_row("id"), ColumnFamily::Option("f"), NOW);
     let found: Vec<_> = input.expect("known columns").collect();
     assert_eq!(found.len(), 2);
-    let error = found[1].as_ref().expect_err("the query failed");
-    let error = cells::error_line(error);
+    let line = cells::error_line(found[1].as_ref().expect_err("the query failed"));
     assert!(
-        error.contains("data: cannot read record batches: ") && error.contains("the query failed"),
-        "{error}"
+        line.contains("data: cannot read record batches: ") && line.contains("the query failed"),
+        "{line}"
     );
 }
 
@@ -449,8 +447,8 @@ fn a_stream_is_released_after_its_last_batch() {
     let batches = vec![batch].into_iter();
     let reader = Watched { batches, schema, is_dropped: Rc::clone(&is_dropped) };
     let family = ColumnFamily::Option("f");
-    let input = Input::batches(FileName::new("data"), reader, &by_row("id"), family, NOW);
-    let mut input = input.expect("known columns");
+    let mut input = Input::batches(FileName::new("data"), reader, &by_row("id"), family, NOW)
+        .expect("known columns");
     assert!(input.next().is_some() && !is_dropped.get());
     assert!(input.next().is_none() && is_dropped.get(), "the input is still there");
 }
@@ -475,8 +473,8 @@ impl Observer for EndsReading {
 /// Records without cells do not ask the observer.
 #[test]
 fn records_of_null_can_be_cancelled() {
-    let nulls = || batch([("id", text([Some("a")])), ("q", text([None]))]);
-    let mut input = open(vec![nulls(), nulls()], &by_row("id")).expect("known columns");
+    let nulls = batch([("id", text([Some("a")])), ("q", text([None]))]);
+    let mut input = open(vec![nulls.clone(), nulls], &by_row("id")).expect("known columns");
     let sorting = Sorting::All { memory: 1 << 20, directory: None };
     let options = WriterOptions::default();
     let order = Comparator::Bytes;

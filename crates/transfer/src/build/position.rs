@@ -31,13 +31,13 @@ impl InputPosition {
         cell: &Cell,
     ) -> Error {
         let sstable::Error::Invalid { what, .. } = error else { return error.into() };
-        let what = match &self.line {
+        let what_of_line = match &self.line {
             Some(line) => format!("{line}: {what}"),
             None => what,
         };
         let of_several = self.line.as_ref().and_then(LineNumber::file);
         let file = of_several.unwrap_or_else(|| self.name.clone());
-        let error = sstable::Error::Invalid { file, what };
+        let described = sstable::Error::Invalid { file, what: what_of_line };
         let is_same_family = last.is_none_or(|last| last.family() == cell.family());
         let is_out_of_order =
             last.is_some_and(|last| last.as_ref().compare(&cell.as_ref()) == Ordering::Greater);
@@ -48,8 +48,8 @@ impl InputPosition {
         } else if cell.as_ref().tags().next().is_some() {
             CellProblem::Tags
         } else {
-            return error.into();
+            return described.into();
         };
-        Error::Cell { error, problem }
+        Error::Cell { error: described, problem }
     }
 }

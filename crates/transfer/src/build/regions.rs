@@ -77,13 +77,13 @@ impl<'s> Regions<'s> {
                 "more than {FAMILIES_MAX} families; check whether qualifiers are used as families"
             )));
         }
-        let files = RegionFiles::create(self.out, family, self.splits, self.options.clone());
-        let files = files.map_err(|error| match error {
+        let created = RegionFiles::create(self.out, family, self.splits, self.options.clone());
+        let files = match created {
+            Ok(files) => files.cancelled_if(self.is_cancelled),
             // The error names the temporary directory, where no file is at fault.
-            sstable::Error::Invalid { what, .. } => Error::Refused(what),
-            error => error.into(),
-        })?;
-        let files = files.cancelled_if(self.is_cancelled);
+            Err(sstable::Error::Invalid { what, .. }) => return Err(Error::Refused(what)),
+            Err(error) => return Err(error.into()),
+        };
         self.families.insert(family.to_vec(), Family { files, last: None });
         Ok(())
     }

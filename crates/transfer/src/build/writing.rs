@@ -43,9 +43,9 @@ impl Build<'_> {
         let Sorted { cells, reading, writing } =
             self.sorting.sort(input, self.order, self.observer)?;
         let mut last: Option<Cell> = None;
-        for cell in cells {
+        for read in cells {
             check_cancelled(self.observer)?;
-            let cell = cell?;
+            let cell = read?;
             writer
                 .append(cell.as_ref())
                 .map_err(|error| position.describe(error, last.as_ref(), &cell))?;

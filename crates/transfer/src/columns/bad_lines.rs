@@ -116,8 +116,12 @@ impl BadLines {
         bytes: &[u8],
     ) -> Result<()> {
         if self.stops {
-            let (input, line) = (input.clone(), Some(line));
-            return Err(TransferError::Record { input, line, problem, is_skippable: true });
+            return Err(TransferError::Record {
+                input: input.clone(),
+                line: Some(line),
+                problem,
+                is_skippable: true,
+            });
         }
         self.count += 1;
         if let Some(file) = &mut self.file {

@@ -59,8 +59,7 @@ pub(crate) struct ValueColumn {
 impl ValueColumn {
     /// Creates a column without a given type.
     pub(crate) fn new(at: usize, family: &[u8], qualifier: &[u8]) -> Self {
-        let (family, qualifier) = (family.to_vec(), qualifier.to_vec());
-        Self { at, family, qualifier, value_type: None }
+        Self { at, family: family.to_vec(), qualifier: qualifier.to_vec(), value_type: None }
     }
 
     fn shown(&self) -> String {
@@ -89,14 +88,14 @@ impl Mapping {
         if options.row.is_empty() {
             return Err(OptionProblem::NoRow(names));
         }
-        let row = options.row.iter().map(|name| find(InputOption::Row, name));
-        let row = row.collect::<Result<Vec<_>, _>>()?;
+        let of_row = options.row.iter().map(|name| find(InputOption::Row, name));
+        let row = of_row.collect::<Result<Vec<_>, _>>()?;
         if row.len() > 1 && options.row_separator.is_none() {
             return Err(OptionProblem::NoRowSeparator);
         }
         let timestamp = timestamp_source(options, &names, now)?;
-        let ignored = options.ignore.iter().map(|name| find(InputOption::Ignore, name));
-        let ignored = ignored.collect::<Result<Vec<_>, _>>()?;
+        let to_ignore = options.ignore.iter().map(|name| find(InputOption::Ignore, name));
+        let ignored = to_ignore.collect::<Result<Vec<_>, _>>()?;
         let mut values = Vec::new();
         for column in &options.column {
             let at = find(InputOption::Column, &column.name)?;
@@ -112,10 +111,10 @@ impl Mapping {
             if name.is_empty() {
                 return Err(OptionProblem::UnnamedColumn(at + 1));
             }
-            let (family, qualifier) = match (name.split_once(':'), family) {
-                (Some((family, qualifier)), _) if !family.is_empty() => {
-                    check_header_family(name, family)?;
-                    (family, qualifier)
+            let (own_family, qualifier) = match (name.split_once(':'), family) {
+                (Some((own_family, qualifier)), _) if !own_family.is_empty() => {
+                    check_header_family(name, own_family)?;
+                    (own_family, qualifier)
                 }
                 (_, Some(family)) => (family, name.as_str()),
                 _ => {
@@ -123,7 +122,7 @@ impl Mapping {
                     continue;
                 }
             };
-            values.push(ValueColumn::new(at, family.as_bytes(), &qualifier_of(qualifier)));
+            values.push(ValueColumn::new(at, own_family.as_bytes(), &qualifier_of(qualifier)));
         }
         if !without_family.is_empty() {
             return Err(OptionProblem::NoFamily(without_family));
@@ -155,10 +154,10 @@ impl Mapping {
         values.sort_by(|one, other| {
             (&one.family, &one.qualifier).cmp(&(&other.family, &other.qualifier))
         });
-        let is_same = |pair: &&[ValueColumn]| {
+        let same = values.windows(2).find(|pair| {
             pair[0].family == pair[1].family && pair[0].qualifier == pair[1].qualifier
-        };
-        if let Some(pair) = values.windows(2).find(is_same) {
+        });
+        if let Some(pair) = same {
             let (first, second) = (pair[0].at.min(pair[1].at), pair[0].at.max(pair[1].at));
             let [one, other] = [first, second].map(|at| &names[at]);
             let what = format!("columns {one} and {other} both map to {}", pair[0].shown());
@@ -171,8 +170,8 @@ impl Mapping {
             let Some(value) = known else {
                 let (family, qualifier) = (escape(&typed.family), escape(&typed.qualifier));
                 let columns: Vec<_> = values.iter().map(ValueColumn::shown).collect();
-                let known = columns.join(", ");
-                let what = format!("no column maps to {family}:{qualifier}; known are {known}");
+                let list = columns.join(", ");
+                let what = format!("no column maps to {family}:{qualifier}; known are {list}");
                 return Err(OptionProblem::value(InputOption::Types, what));
             };
             value.value_type = Some(typed.value_type);
@@ -194,9 +193,8 @@ impl Mapping {
             TimestampSource::Fixed(_) => None,
             TimestampSource::Column(at) => Some(at),
         };
-        let used: BTreeSet<usize> = self.values.iter().map(|value| value.at).chain(time).collect();
-        let used = self.row.iter().copied().chain(used);
-        used.map(|at| self.names[at].clone()).collect()
+        let rest: BTreeSet<usize> = self.values.iter().map(|value| value.at).chain(time).collect();
+        self.row.iter().copied().chain(rest).map(|at| self.names[at].clone()).collect()
     }
 
     /// Returns the families of all cells.
@@ -263,19 +261,19 @@ pub(crate) fn in_column(name: &str, what: impl Display) -> String {
 
 /// Refuses an empty or too long row.
 pub(crate) fn check_row(row: &[u8]) -> Result<(), String> {
-    match row.len() {
-        0 => Err("the row is empty".to_owned()),
-        len if len > KeyRef::ROW_LEN_MAX => {
-            Err(format!("a row of {len} bytes exceeds the maximum of {}", KeyRef::ROW_LEN_MAX))
-        }
-        _ => Ok(()),
+    let len = row.len();
+    if len == 0 {
+        return Err("the row is empty".to_owned());
     }
+    if len > KeyRef::ROW_LEN_MAX {
+        return Err(format!("a row of {len} bytes exceeds the maximum of {}", KeyRef::ROW_LEN_MAX));
+    }
+    Ok(())
 }
 
 /// Refuses a family in a header that is probably part of the column's name, as in `created at 12:30`.
 fn check_header_family(column: &str, family: &str) -> Result<(), OptionProblem> {
-    let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-    if family.bytes().all(is_usual) {
+    if family.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte)) {
         return Ok(());
     }
     Err(OptionProblem::HeaderFamily { column: column.to_owned(), family: family.to_owned() })

@@ -118,8 +118,7 @@ impl FromStr for MappedColumn {
         if name.is_empty() || family.is_empty() {
             return Err(FORM);
         }
-        let (family, qualifier) = (unescape(family), unescape(qualifier));
-        Ok(Self { name: name.to_owned(), family, qualifier })
+        Ok(Self { name: name.to_owned(), family: unescape(family), qualifier: unescape(qualifier) })
     }
 }
 
@@ -138,10 +137,10 @@ impl FromStr for TypedColumn {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let form = || "expected FAMILY:QUALIFIER=TYPE, such as f:age=int64".to_owned();
-        let (column, value_type) = text.rsplit_once('=').ok_or_else(form)?;
-        let (family, qualifier) = column.split_once(':').ok_or_else(form)?;
-        let value_type = ValueType::from_name(value_type)?;
+        const FORM: &str = "expected FAMILY:QUALIFIER=TYPE, such as f:age=int64";
+        let (column, type_name) = text.rsplit_once('=').ok_or(FORM)?;
+        let (family, qualifier) = column.split_once(':').ok_or(FORM)?;
+        let value_type = ValueType::from_name(type_name)?;
         Ok(Self { family: unescape(family), qualifier: unescape(qualifier), value_type })
     }
 }

@@ -75,14 +75,14 @@ impl CatForm {
         check_family_name(&family).map_err(|problem| in_column("family", problem))?;
         let row = bytes("row", record, Some(self.row))?;
         check_row(&row).map_err(|problem| in_column("row", problem))?;
-        let timestamp = text("ts", record, self.timestamp)?;
-        let timestamp = match timestamp.parse() {
+        let time = text("ts", record, self.timestamp)?;
+        let timestamp = match time.parse() {
             Ok(millis @ 0..) => Timestamp::new(millis),
             Ok(_) => return Err(in_column("ts", "a negative timestamp, which HBase cannot read")),
             Err(_) => {
                 return Err(in_column(
                     "ts",
-                    format!("{} is not a number", quoted(timestamp.as_bytes())),
+                    format!("{} is not a number", quoted(time.as_bytes())),
                 ));
             }
         };
@@ -119,13 +119,13 @@ impl CatForm {
 }
 
 fn text<'r>(column: &str, record: &Record<'r>, at: usize) -> Result<&'r str, String> {
-    let not_text = |error: std::str::Utf8Error| {
-        format!(
-            "not UTF-8 from byte {} of the field on; write other bytes as \\xNN",
-            error.valid_up_to() + 1
+    std::str::from_utf8(record.field(at)).map_err(|error| {
+        let first = error.valid_up_to() + 1;
+        in_column(
+            column,
+            format!("not UTF-8 from byte {first} of the field on; write other bytes as \\xNN"),
         )
-    };
-    std::str::from_utf8(record.field(at)).map_err(|error| in_column(column, not_text(error)))
+    })
 }
 
 /// Returns the unescaped bytes of a field; empty if the file does not have the column.

@@ -70,17 +70,19 @@ impl<R: Read> CsvCells<R> {
             let names = read_names(&mut records, &name, options.no_header)?;
             match CatForm::recognise(&names).map_err(|problem| in_line(&name, 1, problem)) {
                 Ok(Some(form)) if columns.row.is_empty() => {
-                    let (family, of_text) = (family.option(), options.first_layout_option());
-                    if let Some(given) = columns.first_layout_option().or(of_text).or(family) {
+                    let of_text = options.first_layout_option();
+                    let given = columns.first_layout_option().or(of_text).or(family.option());
+                    if let Some(given) = given {
                         return Err(usage(OptionProblem::CsvOfCells(given)));
                     }
                     Form::Cat(form)
                 }
                 Err(error) if columns.row.is_empty() => return Err(error),
                 _ => {
-                    let qualifier_of = |name: &str| name.as_bytes().to_vec();
                     let mapping =
-                        Mapping::from_names(columns, names, family.name(), now, qualifier_of);
+                        Mapping::from_names(columns, names, family.name(), now, |qualifier| {
+                            qualifier.as_bytes().to_vec()
+                        });
                     Form::Layout(Layout::new(options, mapping.map_err(usage)?))
                 }
             }
@@ -211,29 +213,29 @@ fn read_names<R: Read>(
     has_no_header: bool,
 ) -> Result<Vec<String>> {
     let read = if has_no_header { records.peek() } else { records.read() };
-    let read = read.map_err(|source| {
-        let action = "read the CSV header".into();
-        Error::Io { file: name.clone(), action, source }
-    })?;
     let record = match read {
-        Some(Ok(record)) => record,
-        Some(Err(bad)) => return Err(in_line(name, bad.line, bad.problem)),
-        None => return Err(in_line(name, 1, "no columns: the input is empty".to_owned())),
+        Ok(Some(Ok(record))) => record,
+        Ok(Some(Err(bad))) => return Err(in_line(name, bad.line, bad.problem)),
+        Ok(None) => return Err(in_line(name, 1, "no columns: the input is empty".to_owned())),
+        Err(source) => {
+            let action = "read the CSV header".into();
+            return Err(Error::Io { file: name.clone(), action, source }.into());
+        }
     };
     check_line_ends(&record).map_err(|what| in_line(name, record.line, what))?;
     if has_no_header {
         return Ok((1..=record.len()).map(|number| number.to_string()).collect());
     }
-    let texts = record.fields().map(std::str::from_utf8).collect::<Result<Vec<_>, _>>();
-    let texts = texts.map_err(|error| {
-        let at = error.valid_up_to() + 1;
-        in_line(
-            name,
-            record.line,
-            format!("header: a name of a column is not UTF-8 from its byte {at} on"),
-        )
-    })?;
-    Ok(texts.into_iter().map(str::to_owned).collect())
+    let mut names = Vec::with_capacity(record.len());
+    for field in record.fields() {
+        let text = std::str::from_utf8(field).map_err(|error| {
+            let at = error.valid_up_to() + 1;
+            let what = format!("header: a name of a column is not UTF-8 from its byte {at} on");
+            in_line(name, record.line, what)
+        })?;
+        names.push(text.to_owned());
+    }
+    Ok(names)
 }
 
 /// Rejects lines that end in a lone carriage return: the whole file would be one record.
@@ -247,6 +249,10 @@ fn check_line_ends(record: &Record<'_>) -> Result<(), String> {
 }
 
 fn in_line(name: &FileName, line: u64, problem: impl Into<RecordProblem>) -> TransferError {
-    let (input, line, problem) = (name.clone(), Some(line), problem.into());
-    TransferError::Record { input, line, problem, is_skippable: false }
+    TransferError::Record {
+        input: name.clone(),
+        line: Some(line),
+        problem: problem.into(),
+        is_skippable: false,
+    }
 }

@@ -73,8 +73,8 @@ impl Layout {
 
     /// Builds the row key.
     fn read_row(&mut self, record: &Record<'_>) -> Result<(), String> {
-        let Mapping { names, row, row_separator, row_type, .. } = &self.mapping;
-        let row_type = row_type.unwrap_or(ValueType::String);
+        let Mapping { names, row, row_separator, .. } = &self.mapping;
+        let row_type = self.mapping.row_type.unwrap_or(ValueType::String);
         self.row_bytes.clear();
         for (index, &at) in row.iter().enumerate() {
             let text = record.field(at);

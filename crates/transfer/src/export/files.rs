@@ -144,13 +144,13 @@ impl ExportSource for FilesSource<'_> {
         let (Some(unknown), false) = (unknown, self.families.is_empty()) else {
             return Ok(Vec::new());
         };
-        let known: Vec<_> = self.families.iter().map(|name| escape(name).to_string()).collect();
-        let (unknown, known) = (escape(&unknown.family), known.join(", "));
+        let names: Vec<_> = self.families.iter().map(|name| escape(name).to_string()).collect();
+        let (name, known) = (escape(&unknown.family), names.join(", "));
         Err(Error::other(match self.files {
             [file] => {
-                format!("{}: has no family {unknown}; its family is {known}", file.path.display())
+                format!("{}: has no family {name}; its family is {known}", file.path.display())
             }
-            _ => format!("no file has family {unknown}; the families of the files: {known}"),
+            _ => format!("no file has family {name}; the families of the files: {known}"),
         }))
     }
 
@@ -193,8 +193,7 @@ fn settings(file: &Reader) -> WriterOptions {
 /// Returns a file's name with letters that any file system takes.
 fn stem(file: &ExportFile) -> String {
     let name = file.path.file_name().unwrap_or_default().to_string_lossy();
-    let letter = |letter: char| {
-        if letter.is_ascii_alphanumeric() || "._-".contains(letter) { letter } else { '_' }
-    };
-    name.chars().map(letter).take(STEM_LEN_MAX).collect()
+    let safe = name
+        .replace(|letter: char| !(letter.is_ascii_alphanumeric() || "._-".contains(letter)), "_");
+    safe.chars().take(STEM_LEN_MAX).collect()
 }

@@ -1,7 +1,7 @@
 //! The form of an export: its format, and for Parquet and Arrow its columns.
 
-use cells::ValueType;
-use hbase_files::TableScan;
+use cells::{ValueType, escape};
+use hbase_files::{FamilyColumns, TableScan};
 use serde_json::{Value, json};
 
 use crate::columns::TypedColumn;
@@ -145,10 +145,10 @@ impl FormOptions {
             }));
         }
         for typed in &self.types {
-            let is_typed = |column: &&mut TypedColumn| {
+            let known = columns.iter_mut().find(|column| {
                 column.family == typed.family && column.qualifier == typed.qualifier
-            };
-            match columns.iter_mut().find(is_typed) {
+            });
+            match known {
                 Some(column) => column.value_type = typed.value_type,
                 None => columns.push(typed.clone()),
             }
@@ -176,8 +176,8 @@ pub(super) fn differing_options(known: &Value, new: &Value) -> Vec<DifferingOpti
             Value::Null | Value::Bool(false) => None,
             Value::Bool(true) => Some(String::new()),
             Value::String(text) => Some(text.clone()).filter(|text| !text.is_empty()),
-            Value::Array(texts) => {
-                let texts: Vec<_> = texts.iter().filter_map(Value::as_str).collect();
+            Value::Array(values) => {
+                let texts: Vec<_> = values.iter().filter_map(Value::as_str).collect();
                 Some(texts.join(",")).filter(|text| !text.is_empty())
             }
             Value::Number(time) if time.as_i64() == Some(i64::MAX) => None,
@@ -199,21 +199,18 @@ impl ExportForm {
     /// The time by which cells expire is left out, and how the files are read. [`OPTIONS`] has
     /// each key.
     pub(super) fn options(&self, scan: &TableScan) -> Value {
-        let text = |bytes: &[u8]| cells::escape(bytes).to_string();
-        let row = |row: &Option<Vec<u8>>| row.as_deref().map(text);
-        let columns = scan.families.iter().flat_map(|family| {
-            let name = text(&family.family);
-            let whole = family.qualifiers.is_empty().then(|| name.clone());
-            let columns = family
-                .qualifiers
-                .iter()
-                .map(move |qualifier| format!("{name}:{}", text(qualifier)));
-            whole.into_iter().chain(columns)
-        });
+        let mut columns = Vec::new();
+        for FamilyColumns { family, qualifiers } in &scan.families {
+            if qualifiers.is_empty() {
+                columns.push(escape(family).to_string());
+            }
+            for qualifier in qualifiers {
+                columns.push(format!("{}:{}", escape(family), escape(qualifier)));
+            }
+        }
         let types = self.pivot.as_ref().map(|columns| {
-            let shown = columns.iter().map(|column| {
-                let (family, qualifier) = (text(&column.family), text(&column.qualifier));
-                format!("{family}:{qualifier}={}", column.value_type.name())
+            let shown = columns.iter().map(|TypedColumn { family, qualifier, value_type }| {
+                format!("{}:{}={}", escape(family), escape(qualifier), value_type.name())
             });
             shown.collect::<Vec<_>>()
         });
@@ -222,10 +219,10 @@ impl ExportForm {
             "pivot": types,
             "row_type": self.row_type.name(),
             "times": self.times,
-            "start": row(&scan.start),
-            "stop": row(&scan.stop),
-            "prefix": text(&scan.prefix),
-            "columns": columns.collect::<Vec<_>>(),
+            "start": scan.start.as_deref().map(|row| escape(row).to_string()),
+            "stop": scan.stop.as_deref().map(|row| escape(row).to_string()),
+            "prefix": escape(&scan.prefix).to_string(),
+            "columns": columns,
             "versions": (scan.versions != u32::MAX).then_some(scan.versions),
             "min_ts": scan.min_ts.get(),
             "max_ts": scan.max_ts.get(),

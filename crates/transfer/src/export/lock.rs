@@ -41,10 +41,12 @@ impl DirectoryLock {
             // create and lock a new file of this name.
             if is_at(&file, &path).doing("find .export.lock", directory)? {
                 // Not before: until here, the file can be the lock of another export.
-                let register = || TemporaryPath::register(|| Ok((path.clone(), ())));
-                let registered = cfg!(unix).then(register).transpose();
-                let registered = registered.doing("register .export.lock", directory)?;
-                let temporary_path = registered.map(|(path, ())| path);
+                let temporary_path = if cfg!(unix) {
+                    let registered = TemporaryPath::register(|| Ok((path.clone(), ())));
+                    Some(registered.doing("register .export.lock", directory)?.0)
+                } else {
+                    None
+                };
                 return Ok(Self { path, temporary_path, _file: file });
             }
         }

@@ -61,8 +61,8 @@ mod tests {
         };
         let slow = Duration::from_secs(3600);
         assert_eq!((0..16).map(|_| add(slow)).last().unwrap().1, 16);
-        let (parts, _, entries) = (0..10_000).map(|_| add(slow)).last().unwrap();
-        assert!(entries < 20 * parts, "{entries} entries of {parts} parts");
+        let (added, _, written) = (0..10_000).map(|_| add(slow)).last().unwrap();
+        assert!(written < 20 * added, "{written} entries of {added} parts");
         // A part that took long is written at once.
         let before = add(slow).1;
         assert_eq!(add(Duration::ZERO).1, before + 1);

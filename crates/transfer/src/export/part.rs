@@ -177,8 +177,8 @@ impl<'j> PartFiles<'j> {
             ExportFormat::Csv => Sink::text(&path, OutputFormat::Csv)?,
             ExportFormat::Cells => Sink::text(&path, OutputFormat::Cells)?,
             ExportFormat::Hfiles => {
-                let directory = path.parent().unwrap_or(job.out);
-                fs::create_dir_all(directory).doing("create", directory)?;
+                let parent = path.parent().unwrap_or(job.out);
+                fs::create_dir_all(parent).doing("create", parent)?;
                 Sink::hfile(&path, self.writer_options(family))?
             }
             #[cfg(feature = "parquet")]

@@ -98,10 +98,7 @@ impl ExportDirectory {
     ///
     /// Removes nothing and fails if there is any other file.
     fn keep_complete(&self, manifest: &mut Manifest) -> Result<()> {
-        let paths = |manifest: &Manifest| -> HashSet<PathBuf> {
-            manifest.files().map(|file| self.path.join(&file.file)).collect()
-        };
-        let named = paths(manifest);
+        let named = self.paths(manifest);
         manifest.regions.retain(|region| {
             region.files.iter().all(|file| {
                 fs::metadata(self.path.join(&file.file))
@@ -109,26 +106,30 @@ impl ExportDirectory {
             })
         });
         manifest.count();
-        let kept = paths(manifest);
+        let kept = self.paths(manifest);
         let format = ExportFormat::from_name(&manifest.format).unwrap_or(self.format);
-        let is_unfinished = |path: &Path| {
-            let mut prefixes = manifest.unfinished.iter();
-            prefixes.any(|prefix| names::has_prefix(format, path, prefix))
-        };
         let mut left = files_below(&self.path)?;
         left.retain(|path| !self.is_bookkeeping(path) && !kept.contains(path));
-        let is_removable =
-            |path: &Path| names::is_temporary(path) || named.contains(path) || is_unfinished(path);
-        if let Some(foreign) = left.iter().find(|path| !is_removable(path)) {
-            return Err(Error::other(format!(
-                "{}: not a file of this export; give another directory, or move the file away",
-                foreign.display()
-            )));
+        for path in &left {
+            let mut unfinished = manifest.unfinished.iter();
+            let is_removable = names::is_temporary(path)
+                || named.contains(path)
+                || unfinished.any(|prefix| names::has_prefix(format, path, prefix));
+            if !is_removable {
+                return Err(Error::other(format!(
+                    "{}: not a file of this export; give another directory, or move the file away",
+                    path.display()
+                )));
+            }
         }
         for path in left {
             fs::remove_file(&path).doing("remove", &path)?;
         }
         Ok(())
+    }
+
+    fn paths(&self, manifest: &Manifest) -> HashSet<PathBuf> {
+        manifest.files().map(|file| self.path.join(&file.file)).collect()
     }
 
     /// Removes the files of a run that ended before it wrote the manifest.
@@ -198,10 +199,10 @@ fn other_export(path: &Path, what: &str) -> Error {
 fn files_below(directory: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut directories = vec![directory.to_owned()];
-    while let Some(directory) = directories.pop() {
-        for entry in fs::read_dir(&directory).doing("list", &directory)? {
-            let entry = entry.doing("list", &directory)?;
-            if entry.file_type().doing("list", &directory)?.is_dir() {
+    while let Some(next) = directories.pop() {
+        for listed in fs::read_dir(&next).doing("list", &next)? {
+            let entry = listed.doing("list", &next)?;
+            if entry.file_type().doing("list", &next)?.is_dir() {
                 directories.push(entry.path());
             } else {
                 files.push(entry.path());

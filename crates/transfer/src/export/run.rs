@@ -83,8 +83,8 @@ impl Export<'_> {
         let parts = source.parts();
         let pending = pending_parts(parts, &manifest);
         let resumed = parts.len() - pending.len();
-        let prefix = |part: &usize| names::prefix(form.format, *part, &parts[*part]);
-        manifest.unfinished = pending.iter().map(prefix).collect();
+        manifest.unfinished =
+            pending.iter().map(|part| names::prefix(form.format, *part, &parts[*part])).collect();
         manifest.complete = pending.is_empty() && manifest.is_whole();
         directory.write(&manifest)?;
         observer.warn(Warning::Missing(&missing_of_all));
@@ -92,13 +92,20 @@ impl Export<'_> {
         if pending.len() == 1 {
             scan.threads = threads;
         }
-        let bytes = |parts: &mut dyn Iterator<Item = &Part>| parts.map(|part| part.bytes).sum();
-        let progress = observer.begin("exporting", Extent::Bytes(bytes(&mut parts.iter())));
-        let left: u64 = bytes(&mut pending.iter().map(|part| &parts[*part]));
-        progress.skip(bytes(&mut parts.iter()) - left);
-        let is_stopped = AtomicBool::new(false);
-        let (out, missing) = (directory.path(), missing_of_all);
-        let job = Job { source, scan, form, out, missing, is_stopped, progress, observer };
+        let bytes: u64 = parts.iter().map(|part| part.bytes).sum();
+        let left: u64 = pending.iter().map(|part| parts[*part].bytes).sum();
+        let progress = observer.begin("exporting", Extent::Bytes(bytes));
+        progress.skip(bytes - left);
+        let job = Job {
+            source,
+            scan,
+            form,
+            out: directory.path(),
+            missing: missing_of_all,
+            is_stopped: AtomicBool::new(false),
+            progress,
+            observer,
+        };
         let (mut missing, mut old_log_cells) = (Vec::new(), Vec::new());
         let mut unseen = UnseenColumns::new(&job.scan);
         let mut trace = ReadTrace::default();
@@ -121,8 +128,8 @@ impl Export<'_> {
         if resumed == 0 {
             observer.warn(Warning::UnseenColumns(&unseen.names()));
         }
-        let places = parts.iter().enumerate().map(|(place, part)| (&part.name[..], place));
-        let places: HashMap<&str, usize> = places.collect();
+        let named = parts.iter().enumerate().map(|(place, part)| (&part.name[..], place));
+        let places: HashMap<&str, usize> = named.collect();
         manifest.regions.sort_by_key(|part| places.get(&part.region[..]).copied());
         manifest.complete = manifest.is_whole();
         directory.write(manifest.without_finished())?;
@@ -147,8 +154,8 @@ impl Export<'_> {
 
 /// Returns the parts that the manifest does not have.
 fn pending_parts(parts: &[Part], manifest: &Manifest) -> Vec<usize> {
-    let exported = manifest.regions.iter().map(|region| &region.region[..]);
-    let exported: HashSet<&str> = exported.collect();
+    let exported: HashSet<&str> =
+        manifest.regions.iter().map(|region| &region.region[..]).collect();
     (0..parts.len()).filter(|part| !exported.contains(&parts[*part].name[..])).collect()
 }
 
@@ -203,12 +210,12 @@ fn export_all(
         // The channel closes when the last worker drops its sender.
         let (sender, receiver) = mpsc::channel();
         for _ in 0..threads.clamp(1, pending.len().max(1)) {
-            let (sender, next) = (sender.clone(), &next);
+            let (of_worker, next_part) = (sender.clone(), &next);
             scope.spawn(move || {
                 while !job.is_stopped.load(Ordering::Relaxed)
-                    && let Some(index) = pending.get(next.fetch_add(1, Ordering::Relaxed))
+                    && let Some(index) = pending.get(next_part.fetch_add(1, Ordering::Relaxed))
                 {
-                    if sender.send(job.export(*index)).is_err() {
+                    if of_worker.send(job.export(*index)).is_err() {
                         break;
                     }
                 }

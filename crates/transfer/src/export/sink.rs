@@ -202,11 +202,11 @@ fn batch_scan(form: &ExportForm) -> hfile_arrow::BatchScan {
     let scan = match &form.pivot {
         None => hfile_arrow::BatchScan::cells(),
         Some(columns) => {
-            let columns = columns.iter().map(|column| {
+            let wanted = columns.iter().map(|column| {
                 hfile_arrow::PivotColumn::new(&column.family, &column.qualifier)
                     .value_type(column.value_type)
             });
-            hfile_arrow::BatchScan::pivot(columns).times(form.times)
+            hfile_arrow::BatchScan::pivot(wanted).times(form.times)
         }
     };
     scan.row_type(form.row_type)

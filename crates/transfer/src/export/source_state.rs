@@ -51,10 +51,7 @@ impl SourceState {
         if self == new {
             return None;
         }
-        let by_name = |state: &'_ Self| -> BTreeMap<String, SourceFile> {
-            state.sources.iter().map(|source| (source.file.clone(), source.clone())).collect()
-        };
-        let (known, mut found) = (by_name(self), by_name(new));
+        let (known, mut found) = (self.by_name(), new.by_name());
         let mut changes = Vec::new();
         for (name, before) in &known {
             match found.remove(name) {
@@ -73,29 +70,36 @@ impl SourceState {
         }
         Some(changes.join(", "))
     }
+
+    fn by_name(&self) -> BTreeMap<String, SourceFile> {
+        self.sources.iter().map(|source| (source.file.clone(), source.clone())).collect()
+    }
 }
 
 impl SourceFile {
     /// Returns the file at a path.
     pub(super) fn at(path: &Path, file: String) -> io::Result<Self> {
         let found = fs::metadata(path)?;
-        let modified = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-        let modified = modified.and_then(|since| u64::try_from(since.as_micros()).ok());
+        let since_1970 =
+            found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        let modified = since_1970.and_then(|since| u64::try_from(since.as_micros()).ok());
         Ok(Self { file, bytes: Some(found.len()), modified })
     }
 
     fn change(&self, now: &Self) -> Option<String> {
-        let Self { file, bytes, modified } = now;
-        let len = |bytes: Option<u64>| match bytes {
-            Some(bytes) => format!("{} bytes", show_count(bytes)),
-            None => "no bytes, because it was missing".to_owned(),
-        };
-        if self.bytes != *bytes {
-            let now =
-                bytes.map_or_else(|| "is missing".to_owned(), |_| format!("has {}", len(*bytes)));
-            return Some(format!("{file} had {} and {now}", len(self.bytes)));
+        let file = &now.file;
+        if self.bytes != now.bytes {
+            let had = match self.bytes {
+                Some(bytes) => format!("{} bytes", show_count(bytes)),
+                None => "no bytes, because it was missing".to_owned(),
+            };
+            let has = match now.bytes {
+                Some(bytes) => format!("has {} bytes", show_count(bytes)),
+                None => "is missing".to_owned(),
+            };
+            return Some(format!("{file} had {had} and {has}"));
         }
-        (self.modified != *modified).then(|| format!("{file} was written again"))
+        (self.modified != now.modified).then(|| format!("{file} was written again"))
     }
 }
 
@@ -106,9 +110,11 @@ mod tests {
     /// A stored manifest has this hash: another one refuses all exports of earlier builds.
     #[test]
     fn the_hash_of_a_state_stays() {
-        let file = |file: &str, bytes, modified| SourceFile { file: file.into(), bytes, modified };
-        let files = vec![file("a", Some(12), Some(3)), file("b", None, None)];
-        let state = SourceState::new(files, &json!([1, ["row"]]));
+        let files = [("a", Some(12), Some(3)), ("b", None, None)];
+        let sources = files
+            .map(|(file, bytes, modified)| SourceFile { file: file.into(), bytes, modified })
+            .to_vec();
+        let state = SourceState::new(sources, &json!([1, ["row"]]));
         assert_eq!(state.hash, "edd07471f74183ce");
     }
 }

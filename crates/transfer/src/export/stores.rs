@@ -45,7 +45,7 @@ impl StoreSource {
         let mut families: Vec<String> =
             store.families().into_iter().map(|(name, _)| name).collect();
         families.sort_unstable();
-        let bytes: u64 = stats.families.iter().map(|family| family.file_bytes).sum();
+        let file_bytes: u64 = stats.families.iter().map(|family| family.file_bytes).sum();
         let count = splits.len() as u64 + 1;
         let rest = json!([stats.sequence_id, splits]);
         let start_rows = [Vec::new()].into_iter().chain(splits.clone());
@@ -54,9 +54,8 @@ impl StoreSource {
             .zip(end_rows)
             .enumerate()
             .map(|(number, (start_row, end_row))| {
-                let name = format!("store-{number}");
-                let bytes = bytes / count;
-                Part { file_stem: "store".to_owned(), name, start_row, end_row, bytes }
+                let (file_stem, name) = ("store".to_owned(), format!("store-{number}"));
+                Part { file_stem, name, start_row, end_row, bytes: file_bytes / count }
             })
             .collect();
         Ok(Self {
@@ -99,8 +98,8 @@ impl StoreSource {
             .iter()
             .find(|wanted| !self.families.iter().any(|family| family.as_bytes() == wanted.family))
         {
-            let wanted = String::from_utf8_lossy(&wanted.family);
-            return Err(Error::unknown_family(&store, &wanted));
+            let family = String::from_utf8_lossy(&wanted.family);
+            return Err(Error::unknown_family(&store, &family));
         }
         if store.stats().sequence_id != self.sequence_id {
             return Err(Error::Refused(format!(
@@ -126,7 +125,8 @@ impl ExportSource for StoreSource {
     }
 
     fn check(&self, scan: &TableScan) -> Result<Vec<MissingCells>> {
-        self.snapshot(scan).map(|_| Vec::new())
+        self.snapshot(scan)?;
+        Ok(Vec::new())
     }
 
     fn open(
@@ -135,13 +135,16 @@ impl ExportSource for StoreSource {
         scan: &TableScan,
         _observer: &dyn Observer,
     ) -> Result<Box<dyn PartCells + '_>> {
-        let (snapshot, part) = (self.snapshot(scan)?, &self.parts[part]);
-        let mut scan = scan.clone();
-        scan.start = scan.start.max(Some(part.start_row.clone()));
-        let end = Some(part.end_row.clone()).filter(|end| !end.is_empty());
-        scan.stop = [scan.stop, end].into_iter().flatten().min();
+        let (snapshot, mut of_part) = (self.snapshot(scan)?, scan.clone());
+        let Part { start_row, end_row, .. } = &self.parts[part];
+        if of_part.start.as_ref().is_none_or(|start| start < start_row) {
+            of_part.start = Some(start_row.clone());
+        }
+        if !end_row.is_empty() && of_part.stop.as_ref().is_none_or(|stop| stop > end_row) {
+            of_part.stop = Some(end_row.clone());
+        }
         let scans = self.families.iter().filter_map(|family| {
-            Some(Scan::of_selection(family, &scan.of_family(family.as_bytes())?))
+            Some(Scan::of_selection(family, &of_part.of_family(family.as_bytes())?))
         });
         Ok(Box::new(MergedScans::open(&snapshot, scans)?))
     }
@@ -158,8 +161,7 @@ impl ExportSource for StoreSource {
 fn add_files(directory: &Path, below: &str, files: &mut Vec<SourceFile>) -> io::Result<()> {
     for entry in fs::read_dir(directory)? {
         let path = entry?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let name = format!("{below}{name}");
+        let name = format!("{below}{}", path.file_name().unwrap_or_default().display());
         if path.is_dir() {
             add_files(&path, &format!("{name}/"), files)?;
         } else if name != "LOCK" {

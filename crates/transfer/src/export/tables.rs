@@ -1,11 +1,10 @@
 //! Tables and snapshots as the source of an export: each region is a part.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use hbase_files::{
-    ItemKind, MissingCells, OldLogCells, Region, RegionInfo, StoreFile, Table, TableCells,
+    FamilySchema, ItemKind, MissingCells, OldLogCells, RegionInfo, StoreFile, Table, TableCells,
     TableScan, TableSchema, UnflushedCells,
 };
 use serde_json::{Value, json};
@@ -49,17 +48,17 @@ pub struct TableSource<'t> {
 impl<'t> TableSource<'t> {
     /// Takes the regions of a table; `snapshot` is the name of the snapshot, if it is one.
     pub fn new(table: &'t Table, snapshot: Option<String>) -> Self {
-        let part = |region: &Region| {
+        let mut parts = Vec::with_capacity(table.regions.len());
+        for region in &table.regions {
             let name = region.name().to_string();
-            Part {
+            parts.push(Part {
                 file_stem: name.clone(),
                 name,
                 start_row: region.info.start_key.clone(),
                 end_row: region.info.end_key.clone(),
                 bytes: region.files().filter_map(|file| file.hfile_len(&**table.tree())).sum(),
-            }
-        };
-        let parts = table.regions.iter().map(part).collect();
+            });
+        }
         Self { table, snapshot, logs: Mutex::default(), parts }
     }
 
@@ -120,45 +119,32 @@ impl ExportSource for TableSource<'_> {
         observer: &dyn Observer,
     ) -> Result<Box<dyn PartCells + '_>> {
         let region = &self.table.regions[part];
-        let scan = self.with_logs(scan, observer)?;
-        let cells = self.table.scan_region(region, &scan).map_err(Error::Table)?;
+        let with_logs = self.with_logs(scan, observer)?;
+        let cells = self.table.scan_region(region, &with_logs).map_err(Error::Table)?;
         Ok(Box::new(cells))
     }
 
     fn writer_options(&self, _part: usize, family: &[u8]) -> WriterOptions {
         let schema = self.table.schema.family(family);
-        schema.map(hbase_files::FamilySchema::writer_options).unwrap_or_default()
+        schema.map(FamilySchema::writer_options).unwrap_or_default()
     }
 }
 
 /// Describes a table by its schema, its regions, and the lengths of all files that are read.
 fn describe(table: &Table, snapshot: Option<String>, with_logs: bool) -> Source {
     let (mut sources, mut regions) = (Vec::new(), Vec::new());
-    let log = |path: &Path| SourceFile {
-        file: path.strip_prefix(table.root()).unwrap_or(path).display().to_string(),
-        bytes: match table.tree().find(path) {
-            Ok(Some(ItemKind::File { len })) => Some(len),
-            _ => None,
-        },
-        modified: None,
-    };
-    let store_file = |file: &StoreFile| SourceFile {
-        file: file.short_path(),
-        bytes: file.hfile_len(&**table.tree()),
-        modified: None,
-    };
     for region in &table.regions {
         let RegionInfo { encoded_name, start_key, end_key, .. } = &region.info;
-        let last_opened = region.last_opened.filter(|_| with_logs).map(SequenceId::get);
+        let last_opened = if with_logs { region.last_opened.map(SequenceId::get) } else { None };
         regions.push(json!([encoded_name.to_string(), start_key, end_key, last_opened]));
-        sources.extend(region.files().map(store_file));
+        sources.extend(region.files().map(|file| store_file_source(table, file)));
         if with_logs {
-            sources.extend(region.recovered_edits.iter().map(|path| log(path)));
-            sources.extend(region.recovered_hfiles().map(store_file));
+            sources.extend(region.recovered_edits.iter().map(|path| log_source(table, path)));
+            sources.extend(region.recovered_hfiles().map(|file| store_file_source(table, file)));
         }
     }
     if with_logs {
-        sources.extend(table.logs.iter().map(|path| log(path)));
+        sources.extend(table.logs.iter().map(|path| log_source(table, path)));
     }
     Source::Table {
         root: table.root().display().to_string(),
@@ -169,15 +155,27 @@ fn describe(table: &Table, snapshot: Option<String>, with_logs: bool) -> Source 
     }
 }
 
+fn store_file_source(table: &Table, file: &StoreFile) -> SourceFile {
+    let bytes = file.hfile_len(&**table.tree());
+    SourceFile { file: file.short_path(), bytes, modified: None }
+}
+
+fn log_source(table: &Table, path: &Path) -> SourceFile {
+    let bytes = match table.tree().find(path) {
+        Ok(Some(ItemKind::File { len })) => Some(len),
+        _ => None,
+    };
+    let file = path.strip_prefix(table.root()).unwrap_or(path).display().to_string();
+    SourceFile { file, bytes, modified: None }
+}
+
 /// Returns all settings of a table and its families.
 fn schema(schema: &TableSchema) -> Value {
-    let pairs = |attributes: &BTreeMap<Vec<u8>, Vec<u8>>| json!(Vec::from_iter(attributes));
-    let TableSchema { attributes, families, configuration, .. } = schema;
-    let families: Value = families
-        .iter()
-        .map(|family| json!([family.name, pairs(&family.attributes), family.configuration]))
-        .collect();
-    json!([pairs(attributes), configuration, families])
+    let mut families = Vec::new();
+    for FamilySchema { name, attributes, configuration, .. } in &schema.families {
+        families.push(json!([name, Vec::from_iter(attributes), configuration]));
+    }
+    json!([Vec::from_iter(&schema.attributes), schema.configuration, families])
 }
 
 impl PartCells for TableCells {

@@ -118,8 +118,8 @@ impl InputOptions {
         }
         let input = open_counted(self.only_path()?, bytes)?;
         let len_max = LINE_SIZE_FACTOR * self.csv.field_size_max()? as u64;
-        let input = LimitedLines::new(input, len_max, RecordProblem::LineTooLong);
-        let mut cells = ndjson::Reader::new(input, self.name());
+        let lines = LimitedLines::new(input, len_max, RecordProblem::LineTooLong);
+        let mut cells = ndjson::Reader::new(lines, self.name());
         cells.skip_to_line(from_line)?;
         Ok(Source::Cells(cells))
     }
@@ -368,11 +368,11 @@ impl Iterator for Input {
         let cell = match &mut self.source {
             Source::Records(records) => records.next(),
             Source::Cells(cells) => {
-                let cell = cells
+                let checked = cells
                     .next()
-                    .map(|cell| Ok(check_cell(cell?, &self.name, cells.line_number())?));
-                self.record_count += u64::from(matches!(cell, Some(Ok(_))));
-                cell
+                    .map(|read| Ok(check_cell(read?, &self.name, cells.line_number())?));
+                self.record_count += u64::from(matches!(checked, Some(Ok(_))));
+                checked
             }
         };
         self.line_number.number.set(self.line());

@@ -28,18 +28,25 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>> {
 
 /// Opens a file as [`open`] does, and counts the bytes read from it before decompression.
 pub(super) fn open_counted(path: &Path, bytes: &ReadBytes) -> Result<Box<dyn BufRead>> {
-    let failed = |action| move |source| Error::Io { file: display_name(path), action, source };
     let mut input: Box<dyn BufRead> = if path == Path::new("-") {
         let stdin = bytes.counting(io::stdin().lock());
         Box::new(BufReader::with_capacity(BUFFER_LEN, stdin))
     } else {
-        let file = File::open(path).map_err(failed("open"))?;
+        let file = File::open(path).map_err(|source| Error::Io {
+            file: display_name(path),
+            action: "open",
+            source,
+        })?;
         if let Some(metadata) = file.metadata().ok().filter(Metadata::is_file) {
             bytes.set_len(metadata.len());
         }
         Box::new(BufReader::with_capacity(BUFFER_LEN, bytes.counting(file)))
     };
-    let start = input.fill_buf().map_err(failed("read"))?;
+    let start = input.fill_buf().map_err(|source| Error::Io {
+        file: display_name(path),
+        action: "read",
+        source,
+    })?;
     Ok(if start.starts_with(&GZIP_MAGIC) {
         Box::new(BufReader::with_capacity(BUFFER_LEN, MultiGzDecoder::new(input)))
     } else if start.starts_with(&ZSTD_MAGIC) || start.starts_with(&ZSTD_SKIPPABLE_MAGIC) {
@@ -58,8 +65,8 @@ pub fn open_keys(path: &Path) -> Result<impl BufRead> {
     /// More than the longest row has, also if each byte is written as `\xNN`.
     const LINE_LEN_MAX: u64 = 1 << 20;
     Ok(LimitedLines::new(open(path)?, LINE_LEN_MAX, |max| {
-        let max = show_count(max);
-        format!("it has more than {max} bytes; a list of keys has one key per line").into()
+        let limit = show_count(max);
+        format!("it has more than {limit} bytes; a list of keys has one key per line").into()
     }))
 }
 
@@ -92,9 +99,9 @@ impl<R: BufRead> ZstdFrames<R> {
                     length,
                     ..
                 })) => {
-                    let length = u64::from(length);
-                    let skipped = io::copy(&mut (&mut self.input).take(length), &mut io::sink())?;
-                    if skipped < length {
+                    let bytes = u64::from(length);
+                    let skipped = io::copy(&mut (&mut self.input).take(bytes), &mut io::sink())?;
+                    if skipped < bytes {
                         return Err(io::ErrorKind::UnexpectedEof.into());
                     }
                 }

@@ -35,8 +35,8 @@ impl<R: BufRead> BufRead for LimitedLines<R> {
 
     fn consume(&mut self, count: usize) {
         // The bytes to consume are those that the last call returned: this one reads none.
-        let bytes = self.input.fill_buf().unwrap_or_default();
-        let bytes = bytes.get(..count).unwrap_or_default();
+        let filled = self.input.fill_buf().unwrap_or_default();
+        let bytes = filled.get(..count).unwrap_or_default();
         self.len = match memrchr(b'\n', bytes) {
             Some(end) => (bytes.len() - end - 1) as u64,
             None => self.len + bytes.len() as u64,

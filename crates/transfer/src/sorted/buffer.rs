@@ -56,11 +56,10 @@ impl Buffer {
             chunks.reverse();
             return Ok(SortedBuffer::Ascending(chunks));
         }
-        let heads = chunks.iter_mut().enumerate().filter_map(|(run, chunk)| {
-            let cell = chunk.next()?;
-            Some(Head { cell, run, order })
-        });
-        let heads = heads.collect();
+        let mut heads = BinaryHeap::with_capacity(chunks.len());
+        for (run, chunk) in chunks.iter_mut().enumerate() {
+            heads.extend(chunk.next().map(|cell| Head { cell, run, order }));
+        }
         Ok(SortedBuffer::Merged { chunks, heads })
     }
 }

@@ -7,9 +7,9 @@
 //!                                                 └ merged 64 at a time ─→ longer runs ─→ merged
 //! ```
 //!
-//! A run is an HFile of one family, which keeps tags and sequence ids. All cells of a family precede those of the
-//! next family. Cells within the limit stay in memory. The directory is removed after the last cell, and at a failure.
-//! A row has no limit with [`Sorting::WithinRows`].
+//! A run is an HFile of one family, which keeps tags and sequence ids. All cells of a family precede the cells of
+//! the next family. Cells within the limit stay in memory. The directory is removed after the last cell, and at a
+//! failure. A row has no limit with [`Sorting::WithinRows`].
 
 mod buffer;
 mod merge;

@@ -44,10 +44,10 @@ impl<'i> RowSorter<'i> {
             },
         };
         self.row.push_front(first);
-        for cell in &mut *self.input {
+        for read in &mut *self.input {
             // A row can have millions of cells.
             check_cancelled(self.observer)?;
-            let cell = cell?;
+            let cell = read?;
             let last = self.row.front().expect("the first cell was pushed");
             match self.order.compare_rows(last.row(), cell.row()) {
                 Ordering::Equal => self.row.push_front(cell),
@@ -115,8 +115,8 @@ mod tests {
 
     /// A cell of column `q`.
     fn cell<'c>(row: &'c str, family: &'c str, ts: i64, value: &'c str) -> CellRef<'c> {
-        let (row, family) = (row.as_bytes(), family.as_bytes());
-        CellRef::put(row, family, b"q", Timestamp::new(ts), value.as_bytes())
+        let timestamp = Timestamp::new(ts);
+        CellRef::put(row.as_bytes(), family.as_bytes(), b"q", timestamp, value.as_bytes())
     }
 
     fn sorted(cells: &[CellRef<'_>], sorting: &Sorting) -> Result<Vec<String>> {
@@ -134,9 +134,12 @@ mod tests {
             csv: CsvOptions::default(),
         };
         let mut input = options.open(ColumnFamily::Unknown, Timestamp::new(1), 1)?;
-        let sorted = sorting.sort(&mut input, Comparator::Bytes, &())?;
-        let shown = |cell: Cell| format!("{:?} {:?}", cell.as_ref(), cell.value());
-        sorted.cells.map(|cell| cell.map(shown)).collect()
+        let mut lines = Vec::new();
+        for read in sorting.sort(&mut input, Comparator::Bytes, &())?.cells {
+            let cell = read?;
+            lines.push(format!("{:?} {:?}", cell.as_ref(), cell.value()));
+        }
+        Ok(lines)
     }
 
     /// With later values for equal cells, older times after newer ones, and families in any order.
@@ -175,10 +178,15 @@ mod tests {
                 .collect();
             let mut order: Vec<_> = (0..count).collect();
             order.sort_unstable_by_key(|number| Reverse((time(*number), *number)));
-            let shown = |number: usize| format!("{:?} {:?}", cells[number], cells[number].value);
-            let expected: Vec<_> = order.into_iter().map(shown).collect();
-            let all = |memory| Sorting::All { memory, directory: None };
-            for sorting in [Sorting::WithinRows, all(1 << 20), all(1 << 30)] {
+            let expected: Vec<_> = order
+                .into_iter()
+                .map(|number| format!("{:?} {:?}", cells[number], cells[number].value))
+                .collect();
+            for sorting in [
+                Sorting::WithinRows,
+                Sorting::All { memory: 1 << 20, directory: None },
+                Sorting::All { memory: 1 << 30, directory: None },
+            ] {
                 let found = sorted(&cells, &sorting).expect("rows ascend");
                 assert!(found == expected, "{count} cells, {sorting:?}");
             }

@@ -42,17 +42,17 @@ pub(super) fn sort<'c>(
     let mut count = 0;
     let mut buffered = Buffer::default();
     let mut bytes = 0;
-    let mut runs: Option<Runs> = None;
-    for cell in cells {
+    let mut on_disk: Option<Runs> = None;
+    for read in cells {
         check_cancelled(observer)?;
-        let cell = cell?;
+        let cell = read?;
         bytes += cell_bytes(&cell);
         buffered.push(cell);
         count += 1;
         if bytes > limits.memory {
-            let runs = match &mut runs {
+            let runs = match &mut on_disk {
                 Some(runs) => runs,
-                None => runs.insert(Runs::create(limits.directory, order, name)?),
+                None => on_disk.insert(Runs::create(limits.directory, order, name)?),
             };
             reading.rename("sorting");
             runs.add(std::mem::take(&mut buffered), observer)?;
@@ -61,7 +61,7 @@ pub(super) fn sort<'c>(
         }
     }
     reading.rename("sorting");
-    let Some(mut runs) = runs else {
+    let Some(mut runs) = on_disk else {
         let sorted = buffered.into_sorted(order, observer)?;
         drop(reading);
         return Ok(Sorted::all(sorted.map(Ok), count, observer));
@@ -102,8 +102,8 @@ impl Runs {
         let mut cells = buffered.into_sorted(self.order, observer)?.peekable();
         while let Some(first) = cells.peek() {
             let family = first.family().to_vec();
-            let next_of_family = || cells.next_if(|cell| cell.family() == family).map(Ok);
-            let run = self.write(iter::from_fn(next_of_family), None, observer)?;
+            let of_family = iter::from_fn(|| cells.next_if(|cell| cell.family() == family).map(Ok));
+            let run = self.write(of_family, None, observer)?;
             self.families.entry(family).or_default().push(run);
         }
         Ok(())
@@ -203,12 +203,12 @@ mod tests {
                 })
                 .collect();
             let limits = Limits { memory, directory: None };
-            let cells = cells.into_iter().map(Ok);
+            let input = cells.into_iter().map(Ok);
             let name = FileName::new("cells");
-            let sorted = sort(cells, limits, Comparator::Bytes, &name, Rc::new(()), &());
-            let sorted = sorted.expect("there is room");
-            let keys = sorted.cells.map(|cell| {
-                let cell = cell.expect("it was written");
+            let sorted = sort(input, limits, Comparator::Bytes, &name, Rc::new(()), &())
+                .expect("there is room");
+            let keys = sorted.cells.map(|read| {
+                let cell = read.expect("it was written");
                 [cell.family()[0], cell.row()[0]]
             });
             let expected = [b'f', b'g'].into_iter().flat_map(|f| (0..100).map(move |row| [f, row]));

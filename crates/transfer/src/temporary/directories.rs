@@ -154,13 +154,15 @@ impl ScratchDirectory {
     ///
     /// [`Error::Io`] if `parent` takes no directory.
     pub fn create(parent: Option<&Path>) -> Result<Self> {
-        let parent = parent.map_or_else(std::env::temp_dir, Path::to_owned);
         let mut builder = tempfile::Builder::new();
         builder.prefix("hfile-");
         // Others must not read the cells in a shared directory.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-        Self::with_builder(&builder, &parent)
+        match parent {
+            Some(parent) => Self::with_builder(&builder, parent),
+            None => Self::with_builder(&builder, &std::env::temp_dir()),
+        }
     }
 
     pub(super) fn with_builder(builder: &tempfile::Builder<'_, '_>, parent: &Path) -> Result<Self> {
@@ -182,7 +184,7 @@ impl ScratchDirectory {
     /// A file outside this directory keeps its path.
     pub(super) fn path_after_move(&self, file: &Path, destination: &Path) -> PathBuf {
         file.strip_prefix(self.path())
-            .map_or_else(|_| file.to_owned(), |file| destination.join(file))
+            .map_or_else(|_| file.to_owned(), |below| destination.join(below))
     }
 }
 
@@ -199,11 +201,6 @@ fn is_free(destination: &Path) -> bool {
 /// A mistyped path must not remove a directory with other contents. HBase's bulk load moves the HFiles away, and
 /// leaves the directories of the families.
 fn check_replaceable(destination: &Path) -> Result<()> {
-    let entries = |directory: &Path| -> Result<Vec<PathBuf>> {
-        let listed = directory.read_dir().doing("list", directory)?;
-        let paths = listed.map(|entry| entry.map(|entry| entry.path()));
-        paths.collect::<io::Result<_>>().doing("list", directory)
-    };
     let refused = |path: &Path| Error::NotReplaceable {
         directory: destination.to_owned(),
         path: path.to_owned(),
@@ -220,15 +217,21 @@ fn check_replaceable(destination: &Path) -> Result<()> {
             return Err(refused(&family));
         }
         for file in entries(&family)? {
-            let name = file.file_name().unwrap_or_default().as_encoded_bytes();
+            let file_name = file.file_name().unwrap_or_default().as_encoded_bytes();
             // A directory of the root of HBase has HFiles of other names, too, and other files.
-            let is_named_so = name.len() == 32 && name.iter().all(u8::is_ascii_hexdigit);
+            let is_named_so = file_name.len() == 32 && file_name.iter().all(u8::is_ascii_hexdigit);
             if !is_named_so || Reader::open_file(&file, ReaderOptions::default()).is_err() {
                 return Err(refused(&file));
             }
         }
     }
     Ok(())
+}
+
+fn entries(directory: &Path) -> Result<Vec<PathBuf>> {
+    let listed = directory.read_dir().doing("list", directory)?;
+    let paths = listed.map(|entry| Ok(entry?.path()));
+    paths.collect::<io::Result<_>>().doing("list", directory)
 }
 
 /// Returns an error if the destination exists and is not an empty directory.

@@ -84,10 +84,9 @@ impl OutputDirectories {
 
     /// Returns `destination` and its ancestors that did not exist at first, the deepest first.
     fn created_directories(&self) -> impl Iterator<Item = &Path> {
-        let is_new = |directory: &&Path| {
+        self.destination.ancestors().take_while(|directory| {
             *directory != self.temporary_parent && !directory.as_os_str().is_empty()
-        };
-        self.destination.ancestors().take_while(is_new)
+        })
     }
 
     fn rename_all(&self) -> Result<()> {
@@ -154,9 +153,9 @@ mod tests {
 
     fn listed(directory: &Path) -> Vec<String> {
         let entries = fs::read_dir(directory).expect("readable");
-        let name = |entry: io::Result<fs::DirEntry>| entry.expect("readable").file_name();
-        let mut names: Vec<_> =
-            entries.map(|entry| name(entry).into_string().expect("text")).collect();
+        let mut names: Vec<_> = entries
+            .map(|entry| entry.expect("readable").file_name().into_string().expect("text"))
+            .collect();
         names.sort();
         names
     }

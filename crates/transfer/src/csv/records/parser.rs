@@ -99,11 +99,11 @@ impl Parser {
                     let end = memchr2(separator, b'\n', &bytes[self.at..]);
                     self.state = State::Plain;
                     self.at = end.map_or(bytes.len(), |end| self.at + end);
-                    let text = &bytes[self.field_start..self.at];
+                    let scanned = &bytes[self.field_start..self.at];
                     // A carriage return before a line feed belongs to the line end.
                     let text = match bytes.get(self.at) {
-                        Some(byte) if *byte == separator => text,
-                        _ => without_return(text),
+                        Some(byte) if *byte == separator => scanned,
+                        _ => without_return(scanned),
                     };
                     if let Some(problem) = self.size_problem(text.len(), fields.len()) {
                         return Parsed::Bad(problem);
@@ -112,8 +112,7 @@ impl Parser {
                     if *byte == b'\n' {
                         return self.end_of_plain(&bytes[..self.at], self.at + 1, fields);
                     }
-                    let text = self.field_start..self.at;
-                    fields.push(Field { text, is_quoted: false, has_doubled_quotes: false });
+                    fields.push(Field::plain(self.field_start..self.at));
                     self.begin_field();
                 }
                 State::Quoted => {
@@ -175,8 +174,7 @@ impl Parser {
         if fields.is_empty() && text_end == 0 {
             return Parsed::EmptyLine { end };
         }
-        let text = self.field_start..text_end;
-        fields.push(Field { text, is_quoted: false, has_doubled_quotes: false });
+        fields.push(Field::plain(self.field_start..text_end));
         self.record(text_end, end)
     }
 
@@ -244,8 +242,8 @@ impl Parser {
             rest = rest.get(at + 2..).unwrap_or_default();
         }
         unescaped.extend_from_slice(rest);
-        let text = start..unescaped.len();
-        fields.push(Field { text, is_quoted: true, has_doubled_quotes: true });
+        let unescaped_text = start..unescaped.len();
+        fields.push(Field { text: unescaped_text, is_quoted: true, has_doubled_quotes: true });
     }
 }
 

@@ -89,10 +89,11 @@ impl<R: Read> Records<R> {
                     let (line, unescaped, fields) = (self.line, &*self.unescaped, &*self.fields);
                     return Ok(Some(match problem {
                         None => Ok(Record { line, bytes, unescaped, fields }),
-                        Some(problem) => {
-                            let problem = problem.of_record(line, self.field_size_max);
-                            Err(BadLine { line, problem, bytes: bytes.to_vec() })
-                        }
+                        Some(problem) => Err(BadLine {
+                            line,
+                            problem: problem.of_record(line, self.field_size_max),
+                            bytes: bytes.to_vec(),
+                        }),
                     }));
                 }
                 Parsed::Bad(problem) => return self.skip_line(&problem).map(|bad| Some(Err(bad))),
@@ -119,11 +120,13 @@ impl<R: Read> Records<R> {
     ///
     /// The next read parses from the following line, so that an unclosed quote costs only one line.
     fn skip_line(&mut self, problem: &InvalidRecord) -> io::Result<BadLine> {
-        let problem = problem.of_record(self.line, self.field_size_max);
         let unread = &self.buffer[self.filled.clone()];
         let end = memchr(b'\n', unread);
-        let bytes = without_return(&unread[..end.unwrap_or(unread.len())]).to_vec();
-        let bad = BadLine { line: self.line, problem, bytes };
+        let bad = BadLine {
+            line: self.line,
+            problem: problem.of_record(self.line, self.field_size_max),
+            bytes: without_return(&unread[..end.unwrap_or(unread.len())]).to_vec(),
+        };
         self.line += 1;
         if let Some(end) = end {
             self.filled.start += end + 1;

@@ -21,6 +21,13 @@ pub(super) struct Field {
     pub(super) has_doubled_quotes: bool,
 }
 
+impl Field {
+    /// Creates an unquoted field.
+    pub(super) const fn plain(text: Range<usize>) -> Self {
+        Self { text, is_quoted: false, has_doubled_quotes: false }
+    }
+}
+
 /// A CSV record in the buffers of its reader.
 #[derive(Clone, Copy)]
 pub(crate) struct Record<'r> {
