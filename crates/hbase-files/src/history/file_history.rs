@@ -62,16 +62,17 @@ impl FileHistory {
     /// Returns whether the logs explain that a file is gone: a compaction replaced it, or HBase has since
     /// opened the region without it.
     pub(super) fn explains(&self, name: &str, origin: &FileOrigin) -> bool {
-        let is_later = |opening: &Opening| {
-            // Sequence ids go back in restore_snapshot, and the clocks of servers differ, so that either
-            // counts. After a restore, an opening before the file was written can explain it as well:
-            // a loss may go unnoticed, but a sound table is not called damaged.
-            origin.at.is_some_and(|written| {
-                opening.at.time > written.time || opening.at.sequence > written.sequence
-            })
-        };
-        let mut openings = self.openings.iter().filter(|opening| is_later(opening));
-        self.replaced.has(name) || openings.any(|opening| !opening.files.contains(name))
+        if self.replaced.has(name) {
+            return true;
+        }
+        let Some(written) = origin.at else { return false };
+        // Sequence ids go back in restore_snapshot, and the clocks of servers differ, so that either
+        // counts. After a restore, an opening before the file was written can explain it as well:
+        // a loss may go unnoticed, but a sound table is not called damaged.
+        self.openings.iter().any(|opening| {
+            let is_later = opening.at.time > written.time || opening.at.sequence > written.sequence;
+            is_later && !opening.files.contains(name)
+        })
     }
 
     /// Returns whether a current file may have the cells of one that is gone, and that no file names as an input.
@@ -87,9 +88,11 @@ impl FileHistory {
     /// Returns whether all that went into a file is known, over any number of compactions.
     fn knows_inputs_of(&self, current: &FamilyFile) -> bool {
         let known = self.known_files();
-        let is_known = |input: &String| known.contains(&**input);
-        is_known(&current.name)
-            || current.inputs.as_ref().is_some_and(|inputs| inputs.iter().all(is_known))
+        known.contains(&*current.name)
+            || current
+                .inputs
+                .as_ref()
+                .is_some_and(|inputs| inputs.iter().all(|input| known.contains(&**input)))
     }
 
     /// Returns the files whose contents the logs name completely.
@@ -155,9 +158,12 @@ mod tests {
     fn a_compacted_file_may_have_the_cells_of_a_file_unless_all_its_inputs_are_known() {
         let mut history = history();
         let may = |history: &FileHistory, inputs: Option<&[&str]>, newest: Option<u64>| {
-            let (name, inputs) = ("c".to_owned(), inputs.map(names));
-            let newest = newest.map(SequenceId::new);
-            let current = FamilyFile { name, inputs, newest, counts: true };
+            let current = FamilyFile {
+                name: "c".to_owned(),
+                inputs: inputs.map(names),
+                newest: newest.map(SequenceId::new),
+                counts: true,
+            };
             history.may_have_cells_of(&current, &flushed(EARLY))
         };
         assert!(!may(&history, Some(&[]), Some(30)), "a flush wrote it");

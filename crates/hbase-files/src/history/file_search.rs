@@ -79,11 +79,11 @@ pub(crate) struct FileLoss {
 
 impl<'t> FileSearch<'t> {
     /// Begins without evidence.
-    pub(crate) fn new(table: &'t Table, regions: impl IntoIterator<Item = &'t Region>) -> Self {
-        let regions: Vec<&Region> = regions.into_iter().collect();
+    pub(crate) fn new(table: &'t Table, searched: impl IntoIterator<Item = &'t Region>) -> Self {
+        let regions: Vec<&Region> = searched.into_iter().collect();
         let histories = regions.iter().map(|region| {
-            let families = region.families.iter();
-            let families = families.map(|family| (family.name.clone(), FileHistory::default()));
+            let named = region.families.iter();
+            let families = named.map(|family| (family.name.clone(), FileHistory::default()));
             (region.name().as_str(), families.collect())
         });
         let (tree, reported) = (&**table.tree(), reported(table));
@@ -157,8 +157,8 @@ impl<'t> FileSearch<'t> {
         let source = self.tree.open(path).map_err(Error::io(path, "open it"))?;
         let mut reader = wal::Reader::open(source, FileName::new(path.display().to_string()))?;
         let name = self.table.name.to_string();
-        for entry in &mut reader {
-            let entry = entry?;
+        for read in &mut reader {
+            let entry = read?;
             if entry.table == name {
                 self.add_entry(&entry, path);
             }
@@ -191,9 +191,9 @@ impl<'t> FileSearch<'t> {
             }
             let how = "a cloned table has a link to it";
             let origin = FileOrigin { how, source: item.path.clone(), at: None };
-            let history = self.histories.get_mut(region.name().as_str());
-            let history = history.and_then(|histories| histories.get_mut(&family.name));
-            let history = history.expect(HAS_HISTORY);
+            let of_region = self.histories.get_mut(region.name().as_str());
+            let of_family = of_region.and_then(|histories| histories.get_mut(&family.name));
+            let history = of_family.expect(HAS_HISTORY);
             history.written.entry(name.to_owned()).or_insert(origin);
         }
         Ok(())
@@ -201,50 +201,58 @@ impl<'t> FileSearch<'t> {
 
     /// Returns the files of a family that are gone.
     fn lost_files(&self, region: &Region, family: &Family) -> Vec<FileLoss> {
-        let history = self.histories.get(region.name().as_str());
-        let history = history.and_then(|histories| histories.get(&family.name));
-        let history = history.expect(HAS_HISTORY);
-        let is_gone = |(name, origin): &(&String, &FileOrigin)| {
-            !history.explains(name, origin)
-                && !self.has_expired(family, origin)
-                && !self.is_there(region, family, name)
-        };
-        let gone: Vec<_> = history.written.iter().filter(is_gone).collect();
+        let of_region = self.histories.get(region.name().as_str());
+        let of_family = of_region.and_then(|histories| histories.get(&family.name));
+        let history = of_family.expect(HAS_HISTORY);
+        let gone: Vec<_> = history
+            .written
+            .iter()
+            .filter(|(name, origin)| {
+                !history.explains(name, origin)
+                    && !self.has_expired(family, origin)
+                    && self.is_absent(region, family, name)
+            })
+            .collect();
         if gone.is_empty() {
             return Vec::new();
         }
-        let current = family.files.iter().filter_map(|file| self.current_file(file).transpose());
-        // The check of a file that cannot be read reports it.
-        let Ok(current) = current.collect::<Result<Vec<FamilyFile>>>() else { return Vec::new() };
+        let mut current = Vec::new();
+        for file in &family.files {
+            match self.current_file(file) {
+                Ok(read) => current.extend(read),
+                // The check of the file reports it.
+                Err(_) => return Vec::new(),
+            }
+        }
         let replaced = ReplacedFiles::by_files(&current);
-        let is_lost = |(name, origin): &(&String, &FileOrigin)| {
-            let mut current = current.iter();
-            !replaced.has(name) && !current.any(|file| history.may_have_cells_of(file, origin))
-        };
         gone.into_iter()
-            .filter(is_lost)
+            .filter(|(name, origin)| {
+                !replaced.has(name)
+                    && !current.iter().any(|file| history.may_have_cells_of(file, origin))
+            })
             .map(|(name, origin)| lost(region, family, name, origin))
             .collect()
     }
 
-    /// Returns whether a file is in the list of its family, or in a place where HBase looks for it, or is
-    /// reported as a problem of the table.
-    fn is_there(&self, region: &Region, family: &Family, name: &str) -> bool {
-        if !name.parse::<StoreFileName>().is_ok_and(|name| !matches!(name, StoreFileName::Mob(_))) {
-            return true;
-        }
+    /// Returns whether a file is absent: neither in the list of its family, nor in a place where HBase looks for
+    /// it, nor reported as a problem of the table. A file with another name than a store file's is never absent.
+    fn is_absent(&self, region: &Region, family: &Family, name: &str) -> bool {
+        let Ok(StoreFileName::HFile(_) | StoreFileName::Link(_) | StoreFileName::Reference(_)) =
+            name.parse()
+        else {
+            return false;
+        };
         let Table { root, name: table, .. } = self.table;
         let directory = String::from_utf8_lossy(&family.name);
         let places = in_all_data(root, table, region.name(), &directory, name);
         let is_listed = family.files.iter().any(|file| file.name.to_string() == name);
-        let reported = |path: &Path| self.reported.contains(path);
         let is_reported = places
             .first()
-            .is_some_and(|path| reported(path) || path.parent().is_some_and(reported));
+            .is_some_and(|path| path.ancestors().take(2).any(|path| self.reported.contains(path)));
         // A place that cannot be read may have it.
-        is_listed
-            || is_reported
-            || places.iter().any(|path| !matches!(self.tree.find(path), Ok(None)))
+        !is_listed
+            && !is_reported
+            && places.iter().all(|path| matches!(self.tree.find(path), Ok(None)))
     }
 
     /// Returns whether all cells of a file can have expired, so that HBase deletes it without a trace.
@@ -252,9 +260,9 @@ impl<'t> FileSearch<'t> {
         let options = self.table.schema.family(&family.name).map(FamilySchema::retention);
         let ttl =
             options.filter(|options| options.min_versions == 0).and_then(|options| options.ttl);
-        let ttl = ttl.and_then(|ttl| u64::try_from(ttl.as_millis()).ok());
+        let millis = ttl.and_then(|ttl| u64::try_from(ttl.as_millis()).ok());
         let now = u64::try_from(Clock::system().now().get()).unwrap_or_default();
-        ttl.zip(origin.at).is_some_and(|(ttl, at)| at.time.saturating_add(ttl) < now)
+        millis.zip(origin.at).is_some_and(|(millis, at)| at.time.saturating_add(millis) < now)
     }
 
     /// Returns what a file says about its origin; `None` for a reference, whose cells are of another region.
@@ -298,16 +306,15 @@ fn reported(table: &Table) -> HashSet<&Path> {
 }
 
 fn add_marker(history: &mut RegionHistory, marker: Marker, at: EntryTime, path: &Path) {
-    let mut add_written = |files: FilesByFamily, how| {
-        for (family, names) in files {
-            let Some(history) = history.get_mut(&family) else { continue };
-            let origin = FileOrigin { how, source: path.to_owned(), at: Some(at) };
-            history.written.extend(names.into_iter().map(|name| (name, origin.clone())));
-        }
-    };
     match marker {
-        Marker::Flush(files) => add_written(files, "a flush wrote it"),
-        Marker::BulkLoad(files) => add_written(files, "a bulk load added it"),
+        Marker::Flush(files) => {
+            let (how, source) = ("a flush wrote it", path.to_owned());
+            add_written(history, files, &FileOrigin { how, source, at: Some(at) });
+        }
+        Marker::BulkLoad(files) => {
+            let (how, source) = ("a bulk load added it", path.to_owned());
+            add_written(history, files, &FileOrigin { how, source, at: Some(at) });
+        }
         Marker::Compaction { family, inputs, outputs, .. } => {
             if let Some(history) = history.get_mut(&family) {
                 history.add_compaction(inputs, outputs);
@@ -316,19 +323,28 @@ fn add_marker(history: &mut RegionHistory, marker: Marker, at: EntryTime, path: 
         Marker::Open(mut files) => {
             for (family, history) in history {
                 let names = files.remove(family).unwrap_or_default();
-                // No flush or bulk load writes a reference or a link.
-                let is_pointer = |name: &&String| {
-                    matches!(name.parse(), Ok(StoreFileName::Reference(_) | StoreFileName::Link(_)))
-                };
-                for name in names.iter().filter(is_pointer) {
+                for name in &names {
+                    // A flush or a bulk load writes no reference and no link.
+                    let Ok(StoreFileName::Reference(_) | StoreFileName::Link(_)) = name.parse()
+                    else {
+                        continue;
+                    };
                     // The file can have writes from long before the opening.
-                    let at = Some(EntryTime { sequence: 0, ..at });
+                    let before = Some(EntryTime { sequence: 0, ..at });
                     let how = "the region was opened with it";
-                    let origin = FileOrigin { how, source: path.to_owned(), at };
+                    let origin = FileOrigin { how, source: path.to_owned(), at: before };
                     history.written.entry(name.clone()).or_insert(origin);
                 }
                 history.add_opening(at, names);
             }
+        }
+    }
+}
+
+fn add_written(history: &mut RegionHistory, files: FilesByFamily, origin: &FileOrigin) {
+    for (family, names) in files {
+        if let Some(of_family) = history.get_mut(&family) {
+            of_family.written.extend(names.into_iter().map(|name| (name, origin.clone())));
         }
     }
 }

@@ -56,8 +56,10 @@ impl FamilyFile {
     pub(crate) fn of(name: &str, reader: &StoreFileReader) -> Self {
         let parsed: Option<StoreFileName> = name.parse().ok();
         let sequence = FileSequence::of(parsed.as_ref(), reader);
-        let inputs = reader.whole().file_info().compaction_inputs();
-        let inputs = inputs.or_else(|| sequence.is_bulk_loaded.then(Vec::new));
+        let mut inputs = reader.whole().file_info().compaction_inputs();
+        if inputs.is_none() && sequence.is_bulk_loaded {
+            inputs = Some(Vec::new());
+        }
         Self { name: name.to_owned(), inputs, newest: sequence.newest, counts: true }
     }
 
@@ -72,9 +74,9 @@ impl ReplacedFiles {
     pub(crate) fn by_files(files: &[FamilyFile]) -> Self {
         let known: BTreeMap<&str, &FamilyFile> =
             files.iter().map(|file| (&*file.name, file)).collect();
-        let counted = || files.iter().filter(|file| file.counts);
-        let named: BTreeSet<&String> = counted().flat_map(FamilyFile::other_inputs).collect();
-        let mut pending: Vec<_> = counted().filter(|file| !named.contains(&file.name)).collect();
+        let counted = files.iter().filter(|file| file.counts);
+        let named: BTreeSet<&String> = counted.clone().flat_map(FamilyFile::other_inputs).collect();
+        let mut pending: Vec<_> = counted.filter(|file| !named.contains(&file.name)).collect();
         let mut by = BTreeMap::new();
         while let Some(file) = pending.pop() {
             for input in file.other_inputs() {
@@ -108,9 +110,10 @@ impl ReplacedFiles {
 ///
 /// Such an HFile looks like the file of a flush. All its inputs have sequence ids up to its own.
 pub(crate) fn only_logs_can_tell(file: &FamilyFile, family: &[FamilyFile]) -> bool {
-    let is_older = |other: &FamilyFile| other.name != file.name && other.newest <= file.newest;
     let is_hfile = matches!(file.name.parse(), Ok(StoreFileName::HFile(_)));
-    is_hfile && file.inputs.is_none() && family.iter().any(is_older)
+    is_hfile
+        && file.inputs.is_none()
+        && family.iter().any(|other| other.name != file.name && other.newest <= file.newest)
 }
 
 #[cfg(test)]
@@ -118,8 +121,8 @@ mod tests {
     use super::*;
 
     fn file(name: &str, inputs: &[&str]) -> FamilyFile {
-        let inputs = inputs.iter().map(|input| (*input).to_owned()).collect();
-        FamilyFile { name: name.to_owned(), inputs: Some(inputs), newest: None, counts: true }
+        let inputs = Some(inputs.iter().map(|input| (*input).to_owned()).collect());
+        FamilyFile { name: name.to_owned(), inputs, newest: None, counts: true }
     }
 
     fn replaced(files: &[FamilyFile]) -> Vec<String> {

@@ -30,8 +30,8 @@ impl<'m> Fields<'m> {
         }
         let (number, wire_type) = decode_key(&mut self.rest).map_err(|_| NotAField)?;
         if wire_type == WireType::LengthDelimited {
-            let len = decode_varint(&mut self.rest).map_err(|_| NotAField)?;
-            let len = usize::try_from(len).map_err(|_| NotAField)?;
+            let stated_len = decode_varint(&mut self.rest).map_err(|_| NotAField)?;
+            let len = usize::try_from(stated_len).map_err(|_| NotAField)?;
             let (field, rest) = self.rest.split_at_checked(len).ok_or(NotAField)?;
             self.rest = rest;
             return Ok(Some((number, Some(field))));

@@ -51,18 +51,20 @@ impl FromStr for HFileName {
 
     fn from_str(text: &str) -> Result<Self, InvalidName> {
         let (digits, suffix) = text.find('_').map_or((text, ""), |at| text.split_at(at));
-        let number = suffix.strip_prefix("_SeqId_").and_then(|rest| rest.strip_suffix('_'));
-        let sequence_id = match number {
-            Some(number) if number.bytes().all(|byte| byte.is_ascii_digit()) => {
-                Some(number.parse().map_err(|_| InvalidName)?)
-            }
-            Some(_) => return Err(InvalidName),
-            None => None,
-        };
-        let has_known_suffix = sequence_id.is_some() || matches!(suffix, "" | "_del");
-        if !is_hex(digits) || !has_known_suffix {
+        if !is_hex(digits) {
             return Err(InvalidName);
         }
+        let sequence_id = match suffix {
+            "" | "_del" => None,
+            _ => {
+                let rest = suffix.strip_prefix("_SeqId_").ok_or(InvalidName)?;
+                let number = rest.strip_suffix('_').ok_or(InvalidName)?;
+                if !number.bytes().all(|byte| byte.is_ascii_digit()) {
+                    return Err(InvalidName);
+                }
+                Some(number.parse().map_err(|_| InvalidName)?)
+            }
+        };
         Ok(Self { text: text.into(), sequence_id })
     }
 }

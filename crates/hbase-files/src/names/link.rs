@@ -22,12 +22,12 @@ impl TableName {
     ///
     /// [`InvalidName`] if HBase does not allow the name.
     pub fn new(namespace: Option<&str>, name: &str) -> Result<Self, InvalidName> {
-        let is_name_char = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
-        let is_namespace_char = |c: char| c.is_alphanumeric() || c == '_';
         let is_sound = !name.is_empty()
-            && name.chars().all(is_name_char)
+            && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
             && !name.starts_with(['-', '.'])
-            && namespace.is_none_or(|name| !name.is_empty() && name.chars().all(is_namespace_char));
+            && namespace.is_none_or(|name| {
+                !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+            });
         if !is_sound {
             return Err(InvalidName);
         }
@@ -133,10 +133,10 @@ impl FromStr for HFileLink {
 
     fn from_str(text: &str) -> Result<Self, InvalidName> {
         // Only the table's name may contain `-` before the region, and no part contains `=`.
-        let (table, place) = text.rsplit_once('=').ok_or(InvalidName)?;
-        let table = match table.split_once('=') {
+        let (table_text, place) = text.rsplit_once('=').ok_or(InvalidName)?;
+        let table = match table_text.split_once('=') {
             Some((namespace, name)) => TableName::new(Some(namespace), name)?,
-            None => TableName::new(None, table)?,
+            None => TableName::new(None, table_text)?,
         };
         let (region, file) = place.split_once('-').ok_or(InvalidName)?;
         Ok(Self { table, region: region.parse()?, file: file.parse()? })

@@ -28,12 +28,11 @@ pub fn split_off_compacted(tree: &dyn FileTree, entries: &mut Vec<ListedFile>) -
     }
     let mut replaced: HashSet<PathBuf> = HashSet::new();
     for (family, files) in families {
-        let is_of_archive = || family.parent().is_some_and(|region| is_in_archive(tree, region));
-        if files.len() == 1 || is_of_archive() {
+        if files.len() == 1 || family.parent().is_some_and(|region| is_in_archive(tree, region)) {
             continue;
         }
-        let files: Vec<_> = files.iter().filter_map(|file| family_file(tree, file)).collect();
-        let of_family = ReplacedFiles::by_files(&files);
+        let readable: Vec<_> = files.iter().filter_map(|file| family_file(tree, file)).collect();
+        let of_family = ReplacedFiles::by_files(&readable);
         replaced.extend(of_family.by_file().map(|(name, _)| family.join(name)));
     }
     let (taken, left) = std::mem::take(entries)

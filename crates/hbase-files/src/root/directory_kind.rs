@@ -55,21 +55,22 @@ impl DirectoryKind {
         if has(".tabledesc") || subdirectories(items).any(|item| is_region(item.name())) {
             return Self::Table;
         }
-        let is_store_file =
-            |item: &Item| matches!(item.kind, ItemKind::File { .. }) && has_store_file_name(item);
-        if has(tracker::DIRECTORY) || items.iter().any(is_store_file) {
+        if has(tracker::DIRECTORY)
+            || items
+                .iter()
+                .any(|item| matches!(item.kind, ItemKind::File { .. }) && has_store_file_name(item))
+        {
             return Self::Family;
         }
         if is_region(Some(name)) {
             return Self::Region;
         }
         // A namespace has nothing of its own: look for a table in it.
-        let holds_regions = |item: &Item| {
+        if subdirectories(items).next().is_some_and(|item| {
             let inner = tree.list(&item.path).unwrap_or_default();
             inner.iter().any(|item| item.name() == Some(".tabledesc"))
                 || subdirectories(&inner).any(|item| is_region(item.name()))
-        };
-        if subdirectories(items).next().is_some_and(holds_regions) {
+        }) {
             return Self::Namespace;
         }
         Self::Plain

@@ -88,14 +88,14 @@ impl RootDirectory {
 
     /// Returns the names of the tables that have a directory below one of data.
     fn names_below(&self, data: &str) -> Result<Vec<TableName>> {
-        let data = self.path().join(data);
+        let directory = self.path().join(data);
         let mut names = Vec::new();
-        for namespace in list_if_there(&**self.tree(), &data)? {
-            if namespace.kind != ItemKind::Directory {
+        for item in list_if_there(&**self.tree(), &directory)? {
+            if item.kind != ItemKind::Directory {
                 continue;
             }
-            for table in list_if_there(&**self.tree(), &namespace.path)? {
-                let namespace = namespace.name().filter(|name| *name != "default");
+            let namespace = item.name().filter(|name| *name != "default");
+            for table in list_if_there(&**self.tree(), &item.path)? {
                 names.extend(table.name().and_then(|name| TableName::new(namespace, name).ok()));
             }
         }

@@ -107,11 +107,11 @@ impl Listing {
                 }
             }
         }
-        let mut listing = visitor.listing;
-        listing.entries.sort_by(|one, other| one.path.cmp(&other.path));
-        listing.skipped.sort_by(|one, other| one.path.cmp(&other.path));
-        listing.replaced = split_off_replaced(tree, &mut listing.entries);
-        Ok(listing)
+        let mut found = visitor.listing;
+        found.entries.sort_by(|one, other| one.path.cmp(&other.path));
+        found.skipped.sort_by(|one, other| one.path.cmp(&other.path));
+        found.replaced = split_off_replaced(tree, &mut found.entries);
+        Ok(found)
     }
 }
 
@@ -177,9 +177,10 @@ impl Visitor<'_> {
 
     /// Returns the list of the files of a directory that count; `None` if all do.
     fn read_list(&mut self, directory: &Path, items: &[Item]) -> Result<Option<TrackedFiles>> {
-        let may_have_list =
-            |item: &Item| item.name() == Some(tracker::DIRECTORY) || has_store_file_name(item);
-        if !items.iter().any(may_have_list) {
+        if !items
+            .iter()
+            .any(|item| item.name() == Some(tracker::DIRECTORY) || has_store_file_name(item))
+        {
             return Ok(None);
         }
         let (tree, schema) = (self.tree, self.schema_of(directory));
@@ -191,23 +192,26 @@ impl Visitor<'_> {
     /// Returns the schema of the table that has a directory as `TABLE/REGION/FAMILY`, if it is one of
     /// a table.
     fn schema_of(&mut self, family: &Path) -> Option<Rc<TableSchema>> {
-        let is_name = |part: Component<'_>| matches!(part, Component::Normal(_));
-        let named = family.components().rev().take_while(|part| is_name(*part)).count();
+        let parts = family.components().rev();
+        let names = parts.take_while(|part| matches!(part, Component::Normal(_)));
         let table = match family.ancestors().nth(2) {
-            Some(table) if named > 1 => table.to_owned(),
+            Some(table) if names.count() > 1 => table.to_owned(),
             _ => family.join("../.."),
         };
         let (tree, warnings) = (self.tree, &mut self.listing.warnings);
-        let read = |table: &PathBuf| match TableSchema::read_newest(tree, table, warnings) {
-            Ok((schema, _)) => Some(Rc::new(schema)),
-            Err(Error::Missing { .. }) => None,
-            Err(error) => {
-                let what = format!("{error}: lists of store files in the table's families count");
-                warnings.push(Warning::new(table.join(schema::DIRECTORY), what));
-                None
-            }
-        };
-        self.schemas.entry(table).or_insert_with_key(read).clone()
+        self.schemas
+            .entry(table)
+            .or_insert_with_key(|table| match TableSchema::read_newest(tree, table, warnings) {
+                Ok((schema, _)) => Some(Rc::new(schema)),
+                Err(Error::Missing { .. }) => None,
+                Err(error) => {
+                    let what =
+                        format!("{error}: lists of store files in the table's families count");
+                    warnings.push(Warning::new(table.join(schema::DIRECTORY), what));
+                    None
+                }
+            })
+            .clone()
     }
 
     fn add_file(

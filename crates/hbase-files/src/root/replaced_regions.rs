@@ -54,8 +54,12 @@ pub fn split_off_replaced(
             entries.push(entry);
             continue;
         };
-        let new = || ReplacedRegion { path: path.clone(), files: Vec::new(), references: *count };
-        replaced.entry(path.clone()).or_insert_with(new).files.push(entry);
+        let known = replaced.entry(path.clone()).or_insert_with(|| ReplacedRegion {
+            path: path.clone(),
+            files: Vec::new(),
+            references: *count,
+        });
+        known.files.push(entry);
     }
     replaced.into_values().collect()
 }

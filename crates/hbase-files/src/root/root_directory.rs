@@ -79,13 +79,17 @@ impl RootDirectory {
     /// [`Error::Io`] if it cannot be read.
     pub fn open(tree: Arc<dyn FileTree>, path: &Path) -> Result<Self> {
         if !is_root(&*tree, path)? {
-            let what = "is not a root directory of HBase: it has no .hbase-snapshot, archive, data/default or hbase.version";
+            let problem = "is not a root directory of HBase: it has no .hbase-snapshot, archive, data/default or hbase.version";
             let above = root_above(&*tree, path).map(|root| format!("; {} is one", root.display()));
-            let what = format!("{what}{}", above.unwrap_or_default());
+            let what = format!("{problem}{}", above.unwrap_or_default());
             return Err(Error::NotFound { path: path.to_owned(), what });
         }
-        let path = tree.absolute(path).map_err(Error::io(path, "resolve it"))?;
-        Ok(Self { tree: Arc::new(RootTree::new(tree, path.clone())), path, wal_root: None })
+        let absolute = tree.absolute(path).map_err(Error::io(path, "resolve it"))?;
+        Ok(Self {
+            tree: Arc::new(RootTree::new(tree, absolute.clone())),
+            path: absolute,
+            wal_root: None,
+        })
     }
 
     /// Reads write-ahead logs and recovered edits from another root: the directory `hbase.wal.dir`.
@@ -151,12 +155,12 @@ impl RootDirectory {
     /// damaged, [`Error::Missing`] if it has no manifest.
     pub fn snapshot(&self, name: &str) -> Result<Snapshot> {
         let names = self.snapshot_names()?;
-        let directory = self.path.join(SNAPSHOTS);
+        let snapshots = self.path.join(SNAPSHOTS);
         if !names.iter().any(|known| known == name) {
             let what = format!("has no snapshot {name}; {}", list_text("snapshots", &names));
-            return Err(Error::NotFound { path: directory, what });
+            return Err(Error::NotFound { path: snapshots, what });
         }
-        let directory = directory.join(name);
+        let directory = snapshots.join(name);
         let snapshot = Snapshot::read(&self.tree, &self.path, &directory)?;
         if snapshot.description.name != name {
             let what = format!(
@@ -243,12 +247,13 @@ impl RootDirectory {
             return false;
         }
         let Ok(regions) = self.tree.list(table) else { return false };
-        let has_no_more = |region: &Item| {
-            let parts = self.tree.list(&region.path).unwrap_or_default();
-            let is_left = |part: &Item| part.name() == Some(RECOVERED_EDITS);
-            region.kind == ItemKind::Directory && !parts.is_empty() && parts.iter().all(is_left)
-        };
-        !regions.is_empty() && regions.iter().all(has_no_more)
+        !regions.is_empty()
+            && regions.iter().all(|region| {
+                let parts = self.tree.list(&region.path).unwrap_or_default();
+                region.kind == ItemKind::Directory
+                    && !parts.is_empty()
+                    && parts.iter().all(|part| part.name() == Some(RECOVERED_EDITS))
+            })
     }
 
     /// Lists a directory that must be there, because another one has its name.
@@ -268,9 +273,11 @@ fn directory_names(items: &[Item]) -> impl Iterator<Item = &str> {
 /// Returns the names as the end of an error message, cut after some.
 fn list_text(what: &str, names: &[String]) -> String {
     const SHOWN: usize = 20;
+    if names.is_empty() {
+        return format!("it has no {what}");
+    }
     let shown: Vec<&str> = names.iter().take(SHOWN).map(|name| &**name).collect();
     match names.len().checked_sub(SHOWN) {
-        _ if names.is_empty() => format!("it has no {what}"),
         Some(more) if more > 0 => format!("{what}: {} and {more} more", shown.join(", ")),
         _ => format!("{what}: {}", shown.join(", ")),
     }

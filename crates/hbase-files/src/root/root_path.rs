@@ -35,10 +35,12 @@ pub(super) fn is_root(tree: &dyn FileTree, path: &Path) -> Result<bool> {
 
 /// Returns the root directory that a path is in, such as `ROOT` for `ROOT/data/default`.
 pub(super) fn root_above(tree: &dyn FileTree, path: &Path) -> Option<PathBuf> {
-    let path = tree.absolute(path).ok()?;
-    let is_top = |path: &&Path| {
-        path.file_name().and_then(|name| name.to_str()).is_some_and(|name| TOPS.contains(&name))
-    };
-    let mut roots = path.ancestors().filter(is_top).filter_map(Path::parent);
+    let absolute = tree.absolute(path).ok()?;
+    let mut roots = absolute
+        .ancestors()
+        .filter(|path| {
+            path.file_name().and_then(|name| name.to_str()).is_some_and(|name| TOPS.contains(&name))
+        })
+        .filter_map(Path::parent);
     roots.find(|root| is_root(tree, root).is_ok_and(|is_root| is_root)).map(Path::to_owned)
 }

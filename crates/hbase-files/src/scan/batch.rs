@@ -53,8 +53,10 @@ impl CellBatch {
     /// Returns a cell, by its number in the batch.
     pub(super) fn cell(&self, index: usize) -> Option<CellRef<'_>> {
         let cell = self.cells.get(index)?;
-        let at = |end: u32| usize::try_from(end).expect(INSIDE);
-        let part = |start, end| self.bytes.get(at(start)..at(end)).expect(INSIDE);
+        let part = |start: u32, end: u32| {
+            let [start, end] = [start, end].map(|at| usize::try_from(at).expect(INSIDE));
+            self.bytes.get(start..end).expect(INSIDE)
+        };
         Some(CellRef {
             row: part(cell.start, cell.row_end),
             family: part(cell.row_end, cell.family_end),

@@ -34,8 +34,8 @@ impl MissingCells {
     pub fn to_warning(&self) -> Warning {
         let Self { file, what, rows, .. } = self;
         // An error of a file begins with the file's name.
-        let what = what.strip_prefix(&format!("{file}: ")).unwrap_or(what);
-        Warning::new(file, format!("{what}; {rows} may be missing or incomplete"))
+        let problem = what.strip_prefix(&format!("{file}: ")).unwrap_or(what);
+        Warning::new(file, format!("{problem}; {rows} may be missing or incomplete"))
     }
 
     /// Returns the cells that a problem of the table hides.
@@ -133,13 +133,15 @@ mod tests {
     use super::*;
 
     fn loss(first: Option<u8>, last: Option<u8>) -> MissingCells {
-        let row = |row: Option<u8>| row.map(|row| vec![row]);
         MissingCells {
             region: "r".to_owned(),
             family: b"f".to_vec(),
             file: "file".to_owned(),
             what: "damaged".to_owned(),
-            rows: RowsBetween { first: row(first), last: row(last) },
+            rows: RowsBetween {
+                first: first.map(|row| vec![row]),
+                last: last.map(|row| vec![row]),
+            },
         }
     }
 
@@ -148,13 +150,14 @@ mod tests {
     fn joined_losses_have_the_rows_of_each_and_those_between() {
         let firsts = [None, Some(1), Some(3), Some(4)];
         let lasts = [Some(4), Some(5), Some(6), None];
-        let rows = || firsts.into_iter().flat_map(|first| lasts.map(|last| (first, last)));
-        for (one, other) in rows().flat_map(|one| rows().map(move |other| (one, other))) {
+        let rows = firsts.into_iter().flat_map(|first| lasts.map(|last| (first, last)));
+        for (one, other) in rows.clone().flat_map(|one| rows.clone().map(move |other| (one, other)))
+        {
             let losses = Losses::new(true);
             losses.add(loss(one.0, one.1));
             losses.add(loss(other.0, other.1));
-            let first = one.0.min(other.0);
-            let last = if one.1.is_none() || other.1.is_none() { None } else { one.1.max(other.1) };
+            let first = one.0.zip(other.0).map(|(one, other)| one.min(other));
+            let last = one.1.zip(other.1).map(|(one, other)| one.max(other));
             assert_eq!(losses.list(), [loss(first, last)], "{one:?} {other:?}");
         }
     }

@@ -43,8 +43,8 @@ impl FamilyCells {
             Some(cells) => Ok(Source::Log(cells)),
             None => log.merge(start, order).map(|cells| Source::LogRuns(Box::new(cells))),
         });
-        let files = open.files.iter().filter(|file| file.has_rows_of(plan, range));
-        let files = files.map(|file| file.cells(plan));
+        let wanted = open.files.iter().filter(|file| file.has_rows_of(plan, range));
+        let files = wanted.map(|file| file.cells(plan));
         let sources = log.transpose()?.into_iter().chain(files).collect();
         let merge = MergeCursor::with_order(sources, start, order)?;
         let is_single_row = plan.single_row().is_some();

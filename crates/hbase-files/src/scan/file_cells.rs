@@ -86,21 +86,23 @@ impl FileCells {
     /// Continues after damage: at the next block of the index that can be read.
     #[cold]
     fn continue_after(&mut self, error: sstable::Error) -> Result<()> {
-        let beyond = self.beyond_damage.as_mut().filter(|_| is_file_loss(&error));
-        let Some(beyond) = beyond else { return Err(error.into()) };
+        let Some(beyond) = &mut self.beyond_damage else { return Err(error.into()) };
+        if !is_file_loss(&error) {
+            return Err(error.into());
+        }
         let what = error_line(&error);
         let first = beyond.last_row.clone();
         loop {
             let key = KeyRef::parse(&beyond.last).expect("the flat key of a cell or a seek");
-            let next = beyond.file.index().key_after(&key, &mut beyond.trace);
-            let next = next.filter(|next| {
-                KeyRef::parse(next).is_some_and(|next| beyond.order.compare(&next, &key).is_gt())
+            let after = beyond.file.index().key_after(&key, &mut beyond.trace);
+            let next = after.filter(|flat| {
+                KeyRef::parse(flat).is_some_and(|next| beyond.order.compare(&next, &key).is_gt())
             });
             let sought = match &next {
                 Some(next) => {
                     beyond.last = next.to_vec();
-                    let next = KeyRef::parse(next).expect("a key of an index block is checked");
-                    self.scanner.seek(next)
+                    let next_key = KeyRef::parse(next).expect("a key of an index block is checked");
+                    self.scanner.seek(next_key)
                 }
                 None => Ok(()),
             };
@@ -134,22 +136,19 @@ impl BeyondDamage {
     }
 
     /// Remembers the key of a seek, and the row from which a scan goes forwards.
-    fn begin_at(&mut self, key: &KeyRef<'_>, scanner: &CellScanner) {
-        let before = scanner.cell().map(|cell| cell.row);
-        let before = before.filter(|row| self.order.compare_rows(row, key.row).is_le());
-        self.last_row = before.map(<[u8]>::to_vec);
+    fn begin_at(&mut self, key: &KeyRef<'_>) {
         // No cell has a longer row, which a caller can seek nevertheless.
         let row = key.row.get(..KeyRef::ROW_LEN_MAX).unwrap_or(key.row);
-        let key = &KeyRef { row, ..*key };
+        let sought = KeyRef { row, ..*key };
         let first = KeyRef::parse(&self.first);
-        let key = match &first {
-            Some(first) if self.order.compare(first, key).is_gt() => first,
-            _ => key,
+        let begin = match &first {
+            Some(first) if self.order.compare(first, &sought).is_gt() => first,
+            _ => &sought,
         };
-        self.last.clear();
-        key.write_flat(&mut self.last);
         // The scan has not asked for the cells before the seek.
-        self.last_row = Some(key.row.to_vec()).filter(|row| !row.is_empty());
+        self.last_row = Some(begin.row.to_vec()).filter(|row| !row.is_empty());
+        self.last.clear();
+        begin.write_flat(&mut self.last);
     }
 }
 
@@ -186,7 +185,7 @@ impl CellCursor for FileCells {
 
     fn seek(&mut self, key: KeyRef<'_>) -> Result<()> {
         if let Some(beyond) = &mut self.beyond_damage {
-            beyond.begin_at(&key, &self.scanner);
+            beyond.begin_at(&key);
         }
         self.scanner.seek(key).or_else(|error| self.continue_after(error))
     }

@@ -23,13 +23,13 @@ pub(super) fn sorted(mut cells: Vec<(WrittenBy, Cell)>, order: Comparator) -> Ve
     // The sort is stable, so the last one of equal cells comes first.
     cells.reverse();
     cells.sort_by(|(_, one), (_, other)| {
-        let (one, other) = (one.as_ref(), other.as_ref());
-        let by_key = order.compare(&one.key(), &other.key());
-        by_key.then(other.sequence_id.cmp(&one.sequence_id))
+        let (left, right) = (one.as_ref(), other.as_ref());
+        let by_key = order.compare(&left.key(), &right.key());
+        by_key.then(right.sequence_id.cmp(&left.sequence_id))
     });
     cells.dedup_by(|(_, duplicate), (_, kept)| {
-        let (duplicate, kept) = (duplicate.as_ref(), kept.as_ref());
-        duplicate.sequence_id == kept.sequence_id && duplicate.key() == kept.key()
+        let (left, right) = (duplicate.as_ref(), kept.as_ref());
+        left.sequence_id == right.sequence_id && left.key() == right.key()
     });
     cells.into_iter().map(|(_, cell)| cell).collect()
 }
@@ -97,8 +97,9 @@ impl MemoryCursor {
 
     /// Moves to the first cell at or after `key`.
     pub(super) fn seek(&mut self, key: KeyRef<'_>) {
-        let is_before = |cell: &Cell| self.order.compare(&cell.as_ref().key(), &key).is_lt();
-        self.at = self.cells.partition_point(is_before);
+        self.at = self
+            .cells
+            .partition_point(|cell| self.order.compare(&cell.as_ref().key(), &key).is_lt());
     }
 }
 

@@ -86,15 +86,14 @@ fn add_logs(plan: &mut ScanPlan, table: &Table, regions: &[Region]) -> Result<()
         Some(logs) => logs,
         None => Arc::new(read(table, regions, plan)?),
     };
-    let included = regions.iter().filter(|region| plan.includes_region(region));
-    let included: HashSet<&str> = included.map(|region| region.name().as_str()).collect();
-    let concerns_scan = |missing: &&MissingCells| {
+    let of_scan = regions.iter().filter(|region| plan.includes_region(region));
+    let included: HashSet<&str> = of_scan.map(|region| region.name().as_str()).collect();
+    let missing = plan.logs.missing().iter().filter(|missing| {
         let mut families = plan.families.iter();
         let has_family =
             missing.family.is_empty() || families.any(|family| family.name == missing.family);
         missing.region.is_empty() || included.contains(&*missing.region) && has_family
-    };
-    let missing = plan.logs.missing().iter().filter(concerns_scan);
+    });
     missing.for_each(|missing| plan.losses.add(missing.clone()));
     plan.warnings.extend_from_slice(plan.logs.warnings());
     let old = plan.logs.old().iter().filter(|old| included.contains(&*old.region));
@@ -106,8 +105,8 @@ fn add_logs(plan: &mut ScanPlan, table: &Table, regions: &[Region]) -> Result<()
 fn read(table: &Table, regions: &[Region], plan: &ScanPlan) -> Result<LogCells> {
     let mut builder = LogCellsBuilder::read(table, regions, plan, HashMap::new())?;
     if builder.has_late_event {
-        let events = builder.regions.into_iter();
-        let events = events.map(|(name, region)| (name, region.log.events)).collect();
+        let of_regions = builder.regions.into_iter();
+        let events = of_regions.map(|(name, region)| (name, region.log.events)).collect();
         builder = LogCellsBuilder::read(table, regions, plan, events)?;
     }
     Ok(builder.finish(plan))
@@ -121,16 +120,16 @@ impl LogCellsBuilder {
         plan: &ScanPlan,
         mut events: HashMap<String, RegionEvents>,
     ) -> Result<Self> {
-        let regions = || regions.iter().filter(|region| plan.includes_region(region));
+        let included = regions.iter().filter(|region| plan.includes_region(region));
         let mut builder = Self { warnings: table.log_warnings.clone(), ..Self::default() };
         let is_first = events.is_empty();
-        for region in regions() {
+        for region in included.clone() {
             let name = region.info.encoded_name.to_string();
-            let events = events.remove(&name).unwrap_or_default();
-            builder.regions.insert(name, RegionCellsBuilder::new(region, plan, events)?);
+            let of_region = events.remove(&name).unwrap_or_default();
+            builder.regions.insert(name, RegionCellsBuilder::new(region, plan, of_region)?);
         }
-        let mut search = FileSearch::new(table, regions());
-        let recovered = regions().flat_map(|region| &region.recovered_edits);
+        let mut search = FileSearch::new(table, included.clone());
+        let recovered = included.flat_map(|region| &region.recovered_edits);
         for log in TableLog::in_order(recovered, &table.logs) {
             let mut reader = match log.open(&*plan.tree, table.old_logs.as_deref()) {
                 Ok(reader) => reader,
@@ -141,16 +140,20 @@ impl LogCellsBuilder {
             };
             builder.add_log(table, plan, &log, &mut reader, &mut search)?;
             if let Some(wal::End::Torn { offset, bytes, part }) = reader.end() {
-                let (path, offset, bytes, part) = (log.path.to_owned(), *offset, *bytes, *part);
-                builder.torn.push(TornLog { path, offset, bytes, part });
+                builder.torn.push(TornLog {
+                    path: log.path.to_owned(),
+                    offset: *offset,
+                    bytes: *bytes,
+                    part: *part,
+                });
             }
             let continued = table.warning_of_continuation(log.path, reader.end())?;
             builder.is_cut |= continued.is_some();
             builder.warnings.extend(continued);
         }
         builder.add_lost_files(plan, search);
-        let lost_logs = table.lost_logs.iter();
-        let lost_logs = lost_logs.filter(|lost| builder.regions.contains_key(lost.region.as_str()));
+        let all_lost = table.lost_logs.iter();
+        let lost_logs = all_lost.filter(|lost| builder.regions.contains_key(lost.region.as_str()));
         builder.missing.extend(lost_logs.map(|lost| FileLoss::from(lost).into()));
         builder.has_late_event &= is_first;
         Ok(builder)
@@ -229,12 +232,12 @@ impl LogCellsBuilder {
         error: Error,
         skipped: Option<wal::SkippedBytes>,
     ) -> Result<()> {
-        let skipped = skipped.map(|skipped| format!("; {skipped}")).unwrap_or_default();
+        let more = skipped.map(|skipped| format!("; {skipped}")).unwrap_or_default();
         let missing = MissingCells {
             region: String::new(),
             family: Vec::new(),
             file: log.path.display().to_string(),
-            what: format!("{}{skipped}", error_line(&error)),
+            what: format!("{}{more}", error_line(&error)),
             rows: RowsBetween::default(),
         };
         plan.losses.add_or_fail(error, |_| missing.clone())?;
@@ -272,7 +275,12 @@ impl LogCellsBuilder {
 
 impl From<FileLoss> for MissingCells {
     fn from(FileLoss { region, family, file, what, rows, .. }: FileLoss) -> Self {
-        let region = region.map(|region| region.to_string()).unwrap_or_default();
-        Self { region, family: family.unwrap_or_default(), file, what, rows }
+        Self {
+            region: region.map(|region| region.to_string()).unwrap_or_default(),
+            family: family.unwrap_or_default(),
+            file,
+            what,
+            rows,
+        }
     }
 }

@@ -52,13 +52,13 @@ impl RegionCellsBuilder {
     pub(super) fn new(region: &Region, plan: &ScanPlan, events: RegionEvents) -> Result<Self> {
         let mut stores = HashMap::new();
         for wanted in &plan.families {
-            let files = region.family(&wanted.name);
+            let family = region.family(&wanted.name);
             // Without recovered HFiles: they can be newer than cells of logs that are not split yet.
-            let files = files
+            let files = family
                 .map(|family| open_files(plan, region, &family.name, family.files.iter()))
                 .transpose()?;
-            let newest = files.iter().flatten().map(|file| file.sequence.newest);
-            let flushed = newest.max().flatten();
+            let newest = files.iter().flatten().filter_map(|file| file.sequence.newest);
+            let flushed = newest.max();
             let store = StoreLogCellsBuilder { flushed, cells: Vec::new(), runs: Vec::new() };
             stores.insert(wanted.name.clone(), store);
         }
@@ -109,8 +109,8 @@ impl RegionCellsBuilder {
     /// Writes the cells in memory to runs, one for each store.
     pub(super) fn write_runs(&mut self, file: &mut RunFile, order: Comparator) -> Result<()> {
         for store in self.stores.values_mut().filter(|store| !store.cells.is_empty()) {
-            let cells = std::mem::take(&mut store.cells);
-            let cells = sorted(cells, order);
+            let unsorted = std::mem::take(&mut store.cells);
+            let cells = sorted(unsorted, order);
             file.add(&mut store.runs, &cells)?;
         }
         self.bytes = 0;
@@ -125,18 +125,17 @@ impl RegionCellsBuilder {
     /// Sorts the cells.
     pub(super) fn finish(mut self, order: Comparator) -> RegionCells {
         self.drop_old();
-        let replaced = |family: &Vec<u8>| {
-            let replaced = RegionLog::replaced_files(&[&self.log], family, self.last_opened);
-            (family.clone(), replaced)
-        };
-        let replaced = self.stores.keys().map(replaced).collect();
-        let stores = self.stores.into_iter().filter_map(|(family, store)| {
-            let StoreLogCellsBuilder { cells, runs, .. } = store;
-            let cells = sorted(cells, order);
-            let is_empty = cells.is_empty() && runs.is_empty();
-            (!is_empty).then(|| (family, StoreLogCells { cells: Arc::new(cells), runs }))
-        });
-        RegionCells { stores: stores.collect(), replaced, old: self.old }
+        let (mut stores, mut replaced) = (HashMap::new(), HashMap::new());
+        for (family, store) in self.stores {
+            let files = RegionLog::replaced_files(&[&self.log], &family, self.last_opened);
+            replaced.insert(family.clone(), files);
+            let cells = sorted(store.cells, order);
+            if !cells.is_empty() || !store.runs.is_empty() {
+                let cells_of_store = StoreLogCells { cells: Arc::new(cells), runs: store.runs };
+                stores.insert(family, cells_of_store);
+            }
+        }
+        RegionCells { stores, replaced, old: self.old }
     }
 }
 

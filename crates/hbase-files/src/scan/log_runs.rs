@@ -67,23 +67,23 @@ struct Appender<'f> {
 impl RunFile {
     /// Creates an empty file in a directory; `None` for the system's temporary directory.
     pub(super) fn create(directory: Option<&Path>, order: Comparator) -> Result<Self> {
-        let directory = directory.map_or_else(std::env::temp_dir, Path::to_owned);
-        let name = FileName::new(format!("{}: temporary file", directory.display()));
-        let failed = |source| {
-            let (file, action) = (name.clone(), "create it".into());
-            sstable::Error::Io { file, action, source }
-        };
-        let opened = tempfile::tempfile_in(&directory)
+        let parent = directory.map_or_else(std::env::temp_dir, Path::to_owned);
+        let name = FileName::new(format!("{}: temporary file", parent.display()));
+        let opened = tempfile::tempfile_in(&parent)
             .and_then(|file| Ok((file.try_clone()?, FileSource::new(file)?)));
-        let (file, source) =
-            opened.map_err(failed).map_err(|error| Error::temporary(&directory, error))?;
-        Ok(Self { file, source: Arc::new(source), len: 0, order, directory, name })
+        let (file, source) = opened
+            .map_err(|source| {
+                let (file, action) = (name.clone(), "create it".into());
+                sstable::Error::Io { file, action, source }
+            })
+            .map_err(|error| Error::temporary(&parent, error))?;
+        Ok(Self { file, source: Arc::new(source), len: 0, order, directory: parent, name })
     }
 
     /// Adds a run of sorted cells of one store to its runs, which are older.
     pub(super) fn add(&mut self, runs: &mut Vec<Run>, cells: &[Cell]) -> Result<()> {
-        let mut cells = cells.iter();
-        let run = self.write(0, |writer| cells.try_for_each(|cell| writer.append(cell.as_ref())));
+        let mut left = cells.iter();
+        let run = self.write(0, |writer| left.try_for_each(|cell| writer.append(cell.as_ref())));
         runs.push(run.map_err(|error| Error::temporary(&self.directory, error))?);
         while let Some(last) = runs.last_chunk::<RUNS_MAX>()
             && let [first, .., newest] = last
@@ -134,11 +134,12 @@ impl RunFile {
 
     /// Opens runs.
     pub(super) fn open(&self, runs: &[Run]) -> sstable::Result<Vec<Reader>> {
-        let open = |run: &Run| {
-            let source = RunSource { file: Arc::clone(&self.source), run: *run };
-            Reader::open(Arc::new(source), self.name.clone(), ReaderOptions::default())
-        };
-        runs.iter().map(open).collect()
+        runs.iter()
+            .map(|run| {
+                let source = RunSource { file: Arc::clone(&self.source), run: *run };
+                Reader::open(Arc::new(source), self.name.clone(), ReaderOptions::default())
+            })
+            .collect()
     }
 }
 

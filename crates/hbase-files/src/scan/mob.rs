@@ -13,7 +13,7 @@
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cells::{RowsBetween, error_line};
 use sstable::{
@@ -76,9 +76,9 @@ impl<E: Into<Error>> From<E> for Unread {
 
 impl MobFiles {
     pub(super) fn new(table: &Table, scan: &TableScan) -> Self {
-        let options = scan.reader_options.clone();
+        let given = scan.reader_options.clone();
         // A MOB file has values of many rows, and each is read with one get.
-        let options = options.cache_or_else(|| Arc::new(BlockCache::new(CACHE_LEN)));
+        let options = given.cache_or_else(|| Arc::new(BlockCache::new(CACHE_LEN)));
         Self {
             table: table.name.clone(),
             path: table.path.clone(),
@@ -99,18 +99,20 @@ impl MobFiles {
         trace: &mut ReadTrace,
     ) -> Result<Option<Cell>> {
         self.read(tree, reference, trace).map(Some).or_else(|Unread { error, kind }| {
-            let missing = |error: &Error| {
-                let row = Some(reference.row.to_vec());
-                let file = stated_value(reference).map(|stated| stated.file.as_str().to_owned());
-                MissingCells {
-                    region: String::new(),
-                    family: reference.family.to_vec(),
-                    file: file.unwrap_or_else(|| self.path.display().to_string()),
-                    what: kind.unwrap_or_else(|| error_line(error)),
-                    rows: RowsBetween { first: row.clone(), last: row },
-                }
-            };
-            losses.add_or_fail(error, missing).map(|()| None)
+            losses
+                .add_or_fail(error, |error| {
+                    let row = Some(reference.row.to_vec());
+                    let file =
+                        stated_value(reference).map(|stated| stated.file.as_str().to_owned());
+                    MissingCells {
+                        region: String::new(),
+                        family: reference.family.to_vec(),
+                        file: file.unwrap_or_else(|| self.path.display().to_string()),
+                        what: kind.unwrap_or_else(|| error_line(error)),
+                        rows: RowsBetween { first: row.clone(), last: row },
+                    }
+                })
+                .map(|()| None)
         })
     }
 
@@ -120,13 +122,12 @@ impl MobFiles {
         reference: &CellRef<'_>,
         trace: &mut ReadTrace,
     ) -> Result<Cell, Unread> {
-        let damaged = |what: &'static str| {
+        let value = mob_value(reference, &self.table).map_err(|what| {
             let row = cells::escape(reference.row);
             let kind = format!("a reference to a MOB file {what}");
             let error = Error::damaged(&self.path, format!("row {row}: {kind}"));
             Unread { error, kind: Some(kind) }
-        };
-        let value = mob_value(reference, &self.table).map_err(damaged)?;
+        })?;
         let len = value.len;
         let file = self.file(tree, (value.table, reference.family.to_vec(), value.file))?;
         let mut scanner = file.scanner(Caching::Use);
@@ -144,10 +145,10 @@ impl MobFiles {
                 CellRef { value: cell.value, tags: &tags, ..*reference }.to_cell()
             }
             Some(cell) => {
-                let found = cell.value.len();
+                let found_len = cell.value.len();
                 return Err(damaged(
                     "has values of other lengths than the references say",
-                    format!("{key:?} has {found} bytes, the reference says {len}"),
+                    format!("{key:?} has {found_len} bytes, the reference says {len}"),
                 ));
             }
             None => {
@@ -161,19 +162,24 @@ impl MobFiles {
 
     /// Returns an open file. Opens it, and closes the one opened first, if there are too many.
     fn file(&self, tree: &dyn FileTree, key: MobKey) -> Result<Reader> {
-        let lock = || self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, reader)) = lock().iter().rev().find(|(known, _)| *known == key) {
-            return Ok(reader.clone());
+        let known =
+            self.lock().iter().rev().find(|(known, _)| *known == key).map(|open| open.1.clone());
+        if let Some(reader) = known {
+            return Ok(reader);
         }
         let (table, family, name) = &key;
         let path = locate_mob(tree, &self.root, &self.path, table, family, name)?;
         let reader = self.open(tree, &path)?;
-        let mut open = lock();
+        let mut open = self.lock();
         if open.len() >= OPEN_MAX {
             open.pop_front();
         }
         open.push_back((key, reader.clone()));
         Ok(reader)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<(MobKey, Reader)>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn open(&self, tree: &dyn FileTree, path: &Path) -> Result<Reader> {

@@ -57,11 +57,12 @@ impl OpenRegion {
             let log = plan.logs.open_store(region.info.encoded_name.as_str(), &wanted.name)?;
             let mut files = match region.family(&wanted.name) {
                 Some(family) => {
-                    let recovered = family.recovered_hfiles.iter().filter(|_| plan.scan.with_logs);
+                    let recovered: &[StoreFile] =
+                        if plan.scan.with_logs { &family.recovered_hfiles } else { &[] };
                     let all = family.files.iter().chain(recovered);
-                    let mut files = open_files(plan, region, &family.name, all)?;
-                    leave_out_replaced(plan, region, &family.name, &mut files)?;
-                    files
+                    let mut opened = open_files(plan, region, &family.name, all)?;
+                    leave_out_replaced(plan, region, &family.name, &mut opened)?;
+                    opened
                 }
                 None => Vec::new(),
             };
@@ -99,10 +100,14 @@ pub(super) fn open_files<'f>(
     for file in of_family {
         match open_file(plan, region, file, &mut cells) {
             Ok((reader, sequence)) => {
-                let (region, family) = (Arc::clone(&region_name), Arc::clone(&family_name));
-                let name = file.name.to_string();
-                let passed_filter = false;
-                files.push(OpenFile { reader, sequence, name, passed_filter, region, family });
+                files.push(OpenFile {
+                    reader,
+                    sequence,
+                    name: file.name.to_string(),
+                    passed_filter: false,
+                    region: Arc::clone(&region_name),
+                    family: Arc::clone(&family_name),
+                });
             }
             Err(error) => plan.losses.add_or_fail(error, |error| MissingCells {
                 region: region_name.to_string(),
@@ -186,8 +191,8 @@ impl OpenFile {
         trace: &mut ReadTrace,
     ) -> bool {
         let probe = plan.single_row().map(|row| {
-            let probe = RowProbe::new(row, Seed::default());
-            family.single_column().into_iter().fold(probe, RowProbe::with_column)
+            let of_row = RowProbe::new(row, Seed::default());
+            family.single_column().into_iter().fold(of_row, RowProbe::with_column)
         });
         let question = match &probe {
             Some(probe) => FilterQuestion::Row(probe),
@@ -214,15 +219,15 @@ impl OpenFile {
     /// Returns a cursor without a position over the cells of the file.
     pub(super) fn cells(&self, plan: &ScanPlan) -> Source {
         let scanner = self.reader.scanner(Caching::Bypass);
-        let place = || MissingCells {
-            region: self.region.to_string(),
-            family: self.family.to_vec(),
-            file: self.reader.whole().name().to_string(),
-            what: String::new(),
-            rows: RowsBetween::default(),
-        };
         let sequence = self.sequence.of_cells;
-        let cells = FileCells::new(&self.reader, scanner, sequence, &plan.losses, place);
+        let cells =
+            FileCells::new(&self.reader, scanner, sequence, &plan.losses, || MissingCells {
+                region: self.region.to_string(),
+                family: self.family.to_vec(),
+                file: self.reader.whole().name().to_string(),
+                what: String::new(),
+                rows: RowsBetween::default(),
+            });
         Source::File(Box::new(cells.passed_filter(self.passed_filter)))
     }
 }

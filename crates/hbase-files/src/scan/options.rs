@@ -146,20 +146,19 @@ impl TableScan {
 
     /// Returns one column. Further calls add columns. Default: all columns.
     pub fn column(mut self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Self {
-        let family = family.as_ref();
+        let name = family.as_ref();
         let is_whole =
-            self.families.iter().any(|known| known.family == family && known.qualifiers.is_empty());
+            self.families.iter().any(|known| known.family == name && known.qualifiers.is_empty());
         if !is_whole {
-            self.family_columns(family).qualifiers.push(qualifier.as_ref().to_vec());
+            self.family_columns(name).qualifiers.push(qualifier.as_ref().to_vec());
         }
         self
     }
 
     fn family_columns(&mut self, family: &[u8]) -> &mut FamilyColumns {
-        let index = self.families.iter().position(|known| known.family == family);
-        let index = index.unwrap_or_else(|| {
-            let (family, qualifiers) = (family.to_vec(), Vec::new());
-            self.families.push(FamilyColumns { family, qualifiers });
+        let known = self.families.iter().position(|known| known.family == family);
+        let index = known.unwrap_or_else(|| {
+            self.families.push(FamilyColumns { family: family.to_vec(), qualifiers: Vec::new() });
             self.families.len().saturating_sub(1)
         });
         self.families.get_mut(index).expect("found or pushed above")

@@ -115,15 +115,19 @@ impl ParallelCells {
             taken: 0,
             units: sender,
         };
-        let (plan, queue, room) = (Arc::clone(plan), Mutex::new(Some(queue)), Room::default());
-        let spare = Mutex::default();
-        let shared = Arc::new(Shared { plan, regions, queue, spare, room });
-        let threads = (0..threads).map(|_| {
-            let shared = Arc::clone(&shared);
-            thread::spawn(move || shared.read_units())
+        let shared = Arc::new(Shared {
+            plan: Arc::clone(plan),
+            regions,
+            queue: Mutex::new(Some(queue)),
+            spare: Mutex::default(),
+            room: Room::default(),
+        });
+        let spawned = (0..threads).map(|_| {
+            let of_thread = Arc::clone(&shared);
+            thread::spawn(move || of_thread.read_units())
         });
         Self {
-            threads: threads.collect(),
+            threads: spawned.collect(),
             shared,
             units: Some(units),
             unit: None,
@@ -338,8 +342,8 @@ impl Queue {
     fn cut(&mut self, open: Arc<OpenRegion>, region: &Region, plan: &ScanPlan) {
         let cuts = open.largest_file().map(|largest| {
             let part_len = plan.scan.part_len.max(1);
-            let len = part_len.saturating_mul(largest.whole().len());
-            let len = len.checked_div(open.files_len()).unwrap_or(part_len);
+            let bytes = part_len.saturating_mul(largest.whole().len());
+            let len = bytes.checked_div(open.files_len()).unwrap_or(part_len);
             // A damaged index fails when its file is read.
             largest.whole().index().cuts(len, &mut self.opening).unwrap_or_default()
         });
@@ -379,15 +383,14 @@ struct RoomState {
 impl Room {
     /// Takes room for a batch of a unit, if necessary once there is some. `false` once it is closed.
     fn take(&self, unit: u64, bytes: usize) -> bool {
-        let must_wait = |state: &mut RoomState| {
+        let waited = self.has_changed.wait_while(lock(&self.state), |state| {
             // Other units use at most `AHEAD_MAX`, so the caller has batches of its own to take
             // if the unit of the caller has to wait.
             let own = if unit == state.current { CURRENT_MAX } else { 0 };
             let is_full = state.used > AHEAD_MAX.saturating_add(own);
             is_full && !state.is_closed
-        };
-        let state = self.has_changed.wait_while(lock(&self.state), must_wait);
-        let mut state = state.unwrap_or_else(PoisonError::into_inner);
+        });
+        let mut state = waited.unwrap_or_else(PoisonError::into_inner);
         state.used = state.used.saturating_add(bytes);
         !state.is_closed
     }

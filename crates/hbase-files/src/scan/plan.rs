@@ -59,13 +59,15 @@ impl ScanPlan {
         let order = table.row_order();
         let (families, range) = (Self::families(table, scan)?, scan.row_range(order));
         let losses = Losses::new(scan.skip_damaged);
-        let concerns_scan = |problem: &&Arc<Error>| {
-            let place = table.place_of(problem);
-            let is_wanted = |name: &Vec<u8>| families.iter().any(|family| family.name == *name);
-            place.family.as_ref().is_none_or(is_wanted) && range.overlaps_region(&place.rows, order)
-        };
         let of_logs = table.log_problems.iter().filter(|_| scan.with_logs);
-        for problem in table.problems.iter().chain(of_logs).filter(concerns_scan) {
+        for problem in table.problems.iter().chain(of_logs).filter(|problem| {
+            let place = table.place_of(problem);
+            place
+                .family
+                .as_ref()
+                .is_none_or(|name| families.iter().any(|family| family.name == *name))
+                && range.overlaps_region(&place.rows, order)
+        }) {
             let incomplete =
                 Error::Incomplete { path: table.path.clone(), source: Arc::clone(problem) };
             losses.add_or_fail(incomplete, |_| MissingCells::of_problem(table, problem))?;

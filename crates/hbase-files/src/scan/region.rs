@@ -115,8 +115,10 @@ impl RegionCells {
     /// If the scan continues after damage, leaves out a cell whose value cannot be read.
     fn resolve_mob(&mut self) -> Result<()> {
         while let (Some(mob), Some(current)) = (&self.plan.mob, self.current) {
-            let is_mob = self.plan.families.get(current).is_some_and(|family| family.is_mob);
-            let cell = self.families.get(current).filter(|_| is_mob).and_then(FamilyCells::cell);
+            if !self.plan.families.get(current).is_some_and(|family| family.is_mob) {
+                break;
+            }
+            let cell = self.families.get(current).and_then(FamilyCells::cell);
             let Some(cell) = cell.filter(super::mob::is_reference) else { break };
             let ScanPlan { tree, losses, .. } = &*self.plan;
             match mob.resolve(&**tree, losses, &cell, &mut self.trace)? {

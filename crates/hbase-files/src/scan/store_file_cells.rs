@@ -151,11 +151,11 @@ impl Selection<CellScanner> for FileSelection {
 fn rules(scan: &TableScan, qualifiers: &[Vec<u8>]) -> Rules<'static> {
     let all_versions = Retention::default().versions(u32::MAX);
     let now = scan.now.unwrap_or_else(|| Clock::system().now());
-    let rules = Rules::new(&all_versions, &scan.view(), now);
+    let of_view = Rules::new(&all_versions, &scan.view(), now);
     // The rules insert each into their sorted list.
     let mut sorted: Vec<_> = qualifiers.iter().collect();
     sorted.sort();
-    let rules = sorted.into_iter().fold(rules, Rules::column);
+    let rules = sorted.into_iter().fold(of_view, Rules::column);
     let shows_every_cell = scan.raw && scan.versions == u32::MAX;
     if shows_every_cell { rules.every_cell() } else { rules }
 }

@@ -97,8 +97,8 @@ impl Table {
     ///
     /// As [`scan`](Self::scan) and [`TableCells::next_ref`].
     pub fn get(&self, row: impl AsRef<[u8]>, scan: &TableScan) -> Result<Vec<Cell>> {
-        let scan = TableScan { prefix: Vec::new(), ..scan.clone() };
-        self.scan(&scan.row(row).threads(1))?.collect()
+        let whole_row = TableScan { prefix: Vec::new(), ..scan.clone() };
+        self.scan(&whole_row.row(row).threads(1))?.collect()
     }
 
     /// Reads the logs once, for several scans of rows and families that `scan` includes.
@@ -107,20 +107,20 @@ impl Table {
     ///
     /// As [`scan`](Self::scan) of a scan [with logs](TableScan::with_logs).
     pub fn read_logs(&self, scan: &TableScan) -> Result<UnflushedCells> {
-        let scan = TableScan { unflushed: None, ..scan.clone() }.with_logs(true);
-        let plan = plan_with_logs(self, &self.regions, &scan)?;
+        let of_logs = TableScan { unflushed: None, ..scan.clone() }.with_logs(true);
+        let plan = plan_with_logs(self, &self.regions, &of_logs)?;
         Ok(UnflushedCells { extent: Arc::new(plan.log_selection()), logs: plan.logs })
     }
 
     fn scan_regions(&self, scan: &TableScan, regions: &[Region]) -> Result<TableCells> {
         let plan = Arc::new(plan_with_logs(self, regions, scan)?);
-        let regions = regions.iter().filter(|region| plan.includes_region(region)).cloned();
+        let included = regions.iter().filter(|region| plan.includes_region(region)).cloned();
         let reading = if scan.threads > 1 && plan.single_row().is_none() {
-            let regions = regions.collect();
-            Reading::Parallel(Box::new(ParallelCells::new(&plan, regions, scan.threads)))
+            let all = included.collect();
+            Reading::Parallel(Box::new(ParallelCells::new(&plan, all, scan.threads)))
         } else {
-            let regions = regions.rev().collect();
-            Reading::InPlace(InPlace { regions, current: None, is_returned: false })
+            let last_first = included.rev().collect();
+            Reading::InPlace(InPlace { regions: last_first, current: None, is_returned: false })
         };
         Ok(TableCells { plan, reading, trace: ReadTrace::default() })
     }

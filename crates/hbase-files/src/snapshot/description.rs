@@ -86,7 +86,9 @@ impl SnapshotDescription {
         let name = message.name.filter(|name| !name.is_empty()).ok_or("it has no name")?;
         let table = message.table.ok_or("it does not name the table")?;
         let creation_time = message.creation_time.ok_or("it has no creation time")?;
-        let positive = |number: Option<i64>| number.and_then(|number| u64::try_from(number).ok());
+        let [ttl, max_file_size] = [message.ttl, message.max_file_size].map(|number| {
+            number.and_then(|number| u64::try_from(number).ok()).filter(|number| *number > 0)
+        });
         let kind = match message.kind {
             Some(0) => SnapshotKind::Disabled,
             Some(1) | None => SnapshotKind::Flush,
@@ -100,15 +102,15 @@ impl SnapshotDescription {
             kind,
             version: message.version.unwrap_or_default(),
             owner: message.owner.filter(|owner| !owner.is_empty()),
-            ttl: positive(message.ttl).filter(|ttl| *ttl > 0).map(Duration::from_secs),
-            max_file_size: positive(message.max_file_size).filter(|size| *size > 0),
+            ttl: ttl.map(Duration::from_secs),
+            max_file_size,
         })
     }
 
     /// Returns whether the TTL of the snapshot has passed, so that HBase may delete its files.
     pub fn expired(&self, now: Timestamp) -> bool {
-        let age = now.get().checked_sub(self.creation_time.get());
-        let age = age.and_then(|millis| u64::try_from(millis).ok()).map(Duration::from_millis);
+        let millis = now.get().checked_sub(self.creation_time.get());
+        let age = millis.and_then(|millis| u64::try_from(millis).ok()).map(Duration::from_millis);
         self.ttl.zip(age).is_some_and(|(ttl, age)| age > ttl)
     }
 }

@@ -99,17 +99,17 @@ impl<'p> ManifestParser<'p> {
                 field => return Err(unknown(field)),
             }
         }
-        let info = info.ok_or("a region without a description")?;
-        let families = messages.into_iter().map(|message| self.parse_family(message, &info));
-        let families = families.collect::<Result<_, _>>()?;
-        Ok(Region { info, families, recovered_edits: Vec::new(), last_opened: None })
+        let description = info.ok_or("a region without a description")?;
+        let parsed = messages.into_iter().map(|message| self.parse_family(message, &description));
+        let families = parsed.collect::<Result<_, _>>()?;
+        Ok(Region { info: description, families, recovered_edits: Vec::new(), last_opened: None })
     }
 
     fn parse_family(&mut self, bytes: &[u8], info: &RegionInfo) -> Result<Family, String> {
-        let (mut name, mut messages) = (None, Vec::new());
+        let (mut stated_name, mut messages) = (None, Vec::new());
         for field in Fields::new(bytes) {
             match field.map_err(cut)? {
-                (1, Some(bytes)) if name.is_none() => name = Some(bytes),
+                (1, Some(bytes)) if stated_name.is_none() => stated_name = Some(bytes),
                 (2, Some(message)) => {
                     self.files = self.files.saturating_add(1);
                     if self.files > FILES_MAX {
@@ -120,10 +120,14 @@ impl<'p> ManifestParser<'p> {
                 field => return Err(unknown(field)),
             }
         }
-        let name = name.filter(|name| is_family_name(name)).ok_or_else(|| {
-            let name = cells::escape(name.unwrap_or_default());
-            format!("region {} has a family of the name {name}", info.encoded_name)
-        })?;
+        let name = stated_name.unwrap_or_default();
+        if !is_family_name(name) {
+            return Err(format!(
+                "region {} has a family of the name {}",
+                info.encoded_name,
+                cells::escape(name)
+            ));
+        }
         let place = Arc::new(StorePlace {
             root: self.root.to_owned(),
             table: info.table.clone(),
@@ -133,8 +137,8 @@ impl<'p> ManifestParser<'p> {
             listed_in: self.path.clone(),
             is_table: false,
         });
-        let files = messages.into_iter().map(|message| parse_file(message, &place));
-        let files = files.collect::<Result<_, _>>()?;
+        let parsed = messages.into_iter().map(|message| parse_file(message, &place));
+        let files = parsed.collect::<Result<_, _>>()?;
         Ok(Family { name: name.to_owned(), files, recovered_hfiles: Vec::new() })
     }
 }
@@ -152,15 +156,15 @@ fn parse_file(bytes: &[u8], place: &Arc<StorePlace>) -> Result<StoreFile, String
     }
     let message = FileMessage::decode(bytes)
         .map_err(|_| format!("a store file {} cannot be parsed", of()))?;
-    let name = message.name.ok_or_else(|| format!("a store file {} has no name", of()))?;
-    let name: StoreFileName =
-        name.parse().map_err(|_| format!("{name:?} {} is not the name of a store file", of()))?;
-    let half = message.reference.map(|bytes| {
-        let bytes = [b"PBUF", &bytes[..]].concat();
-        Reference::parse(&bytes, &FileName::new(""))
+    let name_text = message.name.ok_or_else(|| format!("a store file {} has no name", of()))?;
+    let name: StoreFileName = name_text
+        .parse()
+        .map_err(|_| format!("{name_text:?} {} is not the name of a store file", of()))?;
+    let parsed = message.reference.map(|bytes| {
+        Reference::parse(&[b"PBUF", &bytes[..]].concat(), &FileName::new(""))
             .map_err(|_| format!("the reference {name} {} cannot be parsed", of()))
     });
-    let half = half.transpose()?;
+    let half = parsed.transpose()?;
     if matches!(name, StoreFileName::Reference(_)) != half.is_some() {
         return Err(format!("the half of {name} {} does not fit its name", of()));
     }

@@ -34,9 +34,9 @@ impl Snapshot {
             2 => Self::read_manifest(&**tree, root, directory, &mut found)?,
             0 => Self::read_directories(&**tree, root, directory, &mut found)?,
             version => {
-                let path = directory.join(super::DESCRIPTION_FILE);
+                let file = directory.join(super::DESCRIPTION_FILE);
                 let what = format!("version {version} of the layout of snapshots");
-                return Err(Error::Unsupported { path, what });
+                return Err(Error::Unsupported { path: file, what });
             }
         };
         let foreign = regions.iter().map(|region| &region.info.table).chain([&schema.table]);

@@ -60,21 +60,24 @@ impl FamilySchema {
         name: &[u8],
         settings: impl IntoIterator<Item = (&'static str, String)>,
     ) -> Result<Self, String> {
-        let (attributes, others): (Vec<_>, Vec<_>) =
+        let (attributes, rest): (Vec<_>, Vec<_>) =
             settings.into_iter().partition(|(name, _)| FAMILY_KEYS.contains(name));
-        let attribute = |(name, value): (&str, String)| BytesPair {
-            first: Some(name.into()),
-            second: Some(value.into_bytes()),
-        };
-        let setting = |(name, value): (&str, String)| NameStringPair {
-            name: Some(name.to_owned()),
-            value: Some(value),
-        };
-        let others = others.into_iter().filter(|(name, _)| *name == PREFIX_LENGTH);
+        let others = rest.into_iter().filter(|(name, _)| *name == PREFIX_LENGTH);
         Self::new(FamilySchemaMessage {
             name: Some(name.to_vec()),
-            attributes: attributes.into_iter().map(attribute).collect(),
-            configuration: others.map(setting).collect(),
+            attributes: attributes
+                .into_iter()
+                .map(|(name, value)| BytesPair {
+                    first: Some(name.into()),
+                    second: Some(value.into_bytes()),
+                })
+                .collect(),
+            configuration: others
+                .map(|(name, value)| NameStringPair {
+                    name: Some(name.to_owned()),
+                    value: Some(value),
+                })
+                .collect(),
         })
     }
 }
@@ -87,8 +90,8 @@ impl TableSchema {
         let mut parts = vec![format!("create {}", quoted_text(self.table.to_string().as_bytes()))];
         parts.extend(self.families.iter().map(family));
         let mut of_table = Vec::new();
-        let attributes = self.attributes.iter();
-        let attributes = attributes.filter(|(name, _)| !SET_BY_HBASE.contains(&name.as_slice()));
+        let all = self.attributes.iter();
+        let attributes = all.filter(|(name, _)| !SET_BY_HBASE.contains(&name.as_slice()));
         of_table.extend(pairs("METADATA", attributes.map(|(name, value)| (&name[..], &value[..]))));
         of_table.extend(configuration(&self.configuration));
         if !of_table.is_empty() {
@@ -112,15 +115,16 @@ impl Table {
 }
 
 fn family(family: &FamilySchema) -> String {
-    let is_known = |name: &[u8]| FAMILY_KEYS.iter().any(|known| known.as_bytes() == name);
     let mut parts = vec![format!("NAME => {}", quoted_text(&family.name))];
-    let known = family.attributes.iter().filter(|(name, _)| is_known(name));
-    parts.extend(known.map(|(name, value)| {
-        format!("{} => {}", String::from_utf8_lossy(name), quoted_text(value))
-    }));
-    let is_other = |name: &[u8]| !is_known(name) && name != ENCRYPTION_KEY;
-    let others = family.attributes.iter().filter(|(name, _)| is_other(name));
-    parts.extend(pairs("METADATA", others.map(|(name, value)| (&name[..], &value[..]))));
+    let mut others = Vec::new();
+    for (name, value) in &family.attributes {
+        if FAMILY_KEYS.iter().any(|known| known.as_bytes() == name) {
+            parts.push(format!("{} => {}", String::from_utf8_lossy(name), quoted_text(value)));
+        } else if name != ENCRYPTION_KEY {
+            others.push((&name[..], &value[..]));
+        }
+    }
+    parts.extend(pairs("METADATA", others.into_iter()));
     parts.extend(configuration(&family.configuration));
     format!("{{{}}}", parts.join(", "))
 }
@@ -158,21 +162,19 @@ mod tests {
 
     #[test]
     fn a_new_table_has_the_settings_of_hbase_only() {
-        let settings = || {
-            let settings = [
-                ("BLOOMFILTER", "ROWPREFIX_FIXED_LENGTH"),
-                ("VERSIONS", "3"),
-                ("TTL", "FOREVER"),
-                ("RowPrefixBloomFilter.prefix_length", "4"),
-                // Of an embedded store.
-                ("ROW_FILTER", "ribbon"),
-            ];
-            settings.into_iter().map(|(name, value)| (name, value.to_owned()))
-        };
+        let settings = [
+            ("BLOOMFILTER", "ROWPREFIX_FIXED_LENGTH"),
+            ("VERSIONS", "3"),
+            ("TTL", "FOREVER"),
+            ("RowPrefixBloomFilter.prefix_length", "4"),
+            // Of an embedded store.
+            ("ROW_FILTER", "ribbon"),
+        ]
+        .map(|(name, value)| (name, value.to_owned()));
         let schema = TableSchema {
             table: "ns:t".parse().expect("a name"),
             attributes: BTreeMap::new(),
-            families: vec![FamilySchema::from_settings(b"f", settings()).expect("a family")],
+            families: vec![FamilySchema::from_settings(b"f", settings.clone()).expect("a family")],
             configuration: BTreeMap::new(),
         };
         assert_eq!(schema.families[0].retention(), cells::Retention::default().versions(3));
@@ -181,7 +183,7 @@ mod tests {
             "create 'ns:t', {NAME => 'f', BLOOMFILTER => 'ROWPREFIX_FIXED_LENGTH', TTL => 'FOREVER', VERSIONS => '3', \
              CONFIGURATION => {'RowPrefixBloomFilter.prefix_length' => '4'}}, SPLITS => ['m']"
         );
-        assert!(FamilySchema::from_settings(b"f:", settings()).is_err());
+        assert!(FamilySchema::from_settings(b"f:", settings).is_err());
     }
 
     #[test]

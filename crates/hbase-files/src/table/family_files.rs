@@ -63,8 +63,8 @@ impl FamilyEntry {
             (Some(_), _) => Self::NotAFile,
             (None, ItemKind::File { len }) => {
                 // A local file system keeps checksums in files with hidden names.
-                let is_passed_over = |name: &str| name.contains('-') || name.starts_with('.');
-                let blocks_region = len > 0 && !item.name().is_none_or(is_passed_over);
+                let blocks_region = len > 0
+                    && !item.name().is_none_or(|name| name.contains('-') || name.starts_with('.'));
                 Self::OtherFile { blocks_region }
             }
             (None, _) => Self::Other,

@@ -46,11 +46,11 @@ impl FileSequence {
         let keeps = info.value(KEEPS_SEQUENCE_IDS).is_some_and(|value| value != [0]);
         // HBase adds one to a top half, which orders the two halves of a file in a merged region, and to a
         // bulk-loaded file that a compaction of MOB files wrote for cells of older files.
-        let newest = by_name.or(info.sequence_id_max());
-        let newest = newest.map(|own| later(later(own, is_top), is_bulk_loaded && keeps));
+        let stated = by_name.or(info.sequence_id_max());
+        let newest = stated.map(|own| later(later(own, is_top), is_bulk_loaded && keeps));
         let of_cells = (is_bulk_loaded && !keeps).then(|| newest.unwrap_or_default());
-        let time = bulk_load_time.and_then(|time| <[u8; 8]>::try_from(time).ok());
-        let time = time.map_or(u64::MAX, u64::from_be_bytes);
+        let stated_time = bulk_load_time.and_then(|time| <[u8; 8]>::try_from(time).ok());
+        let time = stated_time.map_or(u64::MAX, u64::from_be_bytes);
         let age = (
             newest,
             Reverse(reader.whole().len()),

@@ -53,15 +53,14 @@ impl StoreFile {
 
     /// Checks the length of the HFile against the one that a manifest or a tracker records.
     pub(crate) fn check_len(&self, len: u64) -> Result<(), Misfit> {
+        let Some(recorded) = self.len else { return Ok(()) };
         // Of a link in a MOB region, HBase records the length of the empty link: 0.
-        let is_of_link = |recorded| recorded == 0 && matches!(self.name, StoreFileName::Link(_));
-        match self.len.filter(|recorded| *recorded != len && !is_of_link(*recorded)) {
-            Some(recorded) => {
-                let (len, recorded) = (show_number(len, "byte"), show_count(recorded));
-                Err(Misfit::whole(format!("has {len}; {recorded} are recorded")))
-            }
-            None => Ok(()),
+        let is_of_link = recorded == 0 && matches!(self.name, StoreFileName::Link(_));
+        if recorded == len || is_of_link {
+            return Ok(());
         }
+        let (found, stated) = (show_number(len, "byte"), show_count(recorded));
+        Err(Misfit::whole(format!("has {found}; {stated} are recorded")))
     }
 
     /// Checks the family of the first and the last cell, and that both are in the region.
@@ -73,13 +72,15 @@ impl StoreFile {
     ) -> Result<(), Misfit> {
         let index = file.index();
         let family = self.family_name().as_bytes();
-        for key in [index.first_key(), index.last_key()].into_iter().flatten() {
-            let key = KeyRef::parse(key).filter(|key| key.family != family);
-            if let Some(key) = key {
-                let (found, family) = (escape(key.family), escape(family));
-                let what =
-                    format!("has cells of family {found}, in the place of a file of {family}");
-                return Err(Misfit::whole(what));
+        for flat in [index.first_key(), index.last_key()].into_iter().flatten() {
+            if let Some(key) = KeyRef::parse(flat)
+                && key.family != family
+            {
+                return Err(Misfit::whole(format!(
+                    "has cells of family {}, in the place of a file of {}",
+                    escape(key.family),
+                    escape(family)
+                )));
             }
         }
         let (Some(first), Some(last)) = (file.first_row(), file.last_row()) else { return Ok(()) };
@@ -89,11 +90,11 @@ impl StoreFile {
             // region that was split. HBase makes no reference for a side without rows.
             Some(half) => {
                 let split = half.split_key().row;
-                let fits = match half.half() {
+                let is_in_half = match half.half() {
                     Half::Top => last >= split && region.contains_row(last),
                     Half::Bottom => first <= split && first >= &region.start_key[..],
                 };
-                (fits, "the half of it that is in its region")
+                (is_in_half, "the half of it that is in its region")
             }
         };
         if fits || region.is_mob() {

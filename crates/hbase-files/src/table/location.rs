@@ -80,11 +80,11 @@ struct FamilyPlace {
 
 impl FamilyPlace {
     fn of(tree: &dyn FileTree, file: &Path) -> Result<Self> {
-        let family = match file.parent() {
+        let given = match file.parent() {
             Some(parent) if parent != Path::new("") => parent,
             _ => Path::new("."),
         };
-        let family = tree.absolute(family).map_err(Error::io(family, "resolve it"))?;
+        let family = tree.absolute(given).map_err(Error::io(given, "resolve it"))?;
         let root = root_above(&family);
         Ok(Self { family, root })
     }
@@ -138,17 +138,17 @@ impl FamilyPlace {
         let what = format!(
             "the file {referred} of family {family}, region {region}, of which this is a half,"
         );
-        let (file, region) = (referred.to_string(), region.as_str());
+        let (file, region_name) = (referred.to_string(), region.as_str());
         let table = self.family.parent().and_then(Path::parent);
         let mut candidates = Vec::new();
         if let Some(table) = table {
-            candidates.extend(self.in_region(table, region, &file));
+            candidates.extend(self.in_region(table, region_name, &file));
         }
         if let (Some(root), Some(table)) = (&self.root, table) {
             let names = table.parent().and_then(Path::file_name).zip(table.file_name());
             for data in DATA {
                 let path = names.and_then(|(namespace, name)| {
-                    self.in_region(&root.join(data).join(namespace).join(name), region, &file)
+                    self.in_region(&root.join(data).join(namespace).join(name), region_name, &file)
                 });
                 candidates.extend(path.filter(|path| !candidates.contains(path)));
             }

@@ -138,18 +138,21 @@ pub(crate) fn old_logs(
     directory: &Path,
     is_meta: bool,
 ) -> Result<Vec<PathBuf>> {
-    let is_log = |item: &Item| {
-        matches!(item.kind, ItemKind::File { len: 1.. })
-            && is_log_of_meta(&item.path) == is_meta
-            && !item.name().is_some_and(|name| name.starts_with(PROCEDURE_LOG))
-    };
     let (servers, mut items): (Vec<_>, Vec<_>) = list_if_there(tree, directory)?
         .into_iter()
         .partition(|item| item.kind == ItemKind::Directory);
     for server in servers {
         items.extend(list_if_there(tree, &server.path)?);
     }
-    Ok(items.into_iter().filter(is_log).map(|item| item.path).collect())
+    Ok(items
+        .into_iter()
+        .filter(|item| {
+            matches!(item.kind, ItemKind::File { len: 1.. })
+                && is_log_of_meta(&item.path) == is_meta
+                && !item.name().is_some_and(|name| name.starts_with(PROCEDURE_LOG))
+        })
+        .map(|item| item.path)
+        .collect())
 }
 
 impl Table {
@@ -163,17 +166,18 @@ impl Table {
             return Ok(None);
         }
         let tree = &**self.tree();
-        let old = self.old_logs.as_deref();
-        let old = old.map_or(Ok(Vec::new()), |old| old_logs(tree, old, self.name.is_meta()))?;
+        let directory = self.old_logs.as_deref();
+        let old = directory
+            .map_or(Ok(Vec::new()), |directory| old_logs(tree, directory, self.name.is_meta()))?;
         let others = self.logs.iter().chain(&old).map(PathBuf::as_path);
-        let continued = match LogContinuation::find(tree, log, others) {
+        let found = match LogContinuation::find(tree, log, others) {
             // HBase has moved one of the logs in the meantime.
             Err(wal::Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
                 return Ok(None);
             }
             found => found?,
         };
-        let continued = continued.filter(|continued| !continued.is_repeated);
+        let continued = found.filter(|found| !found.is_repeated);
         Ok(continued.map(|continued| Warning::new(log, continued.to_string())))
     }
 }

@@ -56,26 +56,28 @@ impl LoggedCompactions {
         if let Some(problem) = self.problems.iter().find(|problem| may_concern(region, problem)) {
             return Err(Arc::clone(problem));
         }
-        let recovered = TableLog::in_order(recovered_edits, &[]);
-        let mut recovered = self.read(&recovered).map_err(Arc::new)?;
+        let edits = TableLog::in_order(recovered_edits, &[]);
+        let mut by_region = self.read(&edits).map_err(Arc::new)?;
         let name = region.as_str();
-        let recovered = recovered.remove(name).unwrap_or_default();
-        let of_servers = self
+        let recovered = by_region.remove(name).unwrap_or_default();
+        let read = self
             .of_servers
             .get_or_init(|| self.read(&TableLog::in_order([], &self.logs)).map_err(Arc::new));
-        let of_servers = of_servers.as_ref().map_err(Arc::clone)?;
-        let parts = [Some(&recovered), of_servers.get(name)];
-        let parts: Vec<&RegionLog> = parts.into_iter().flatten().collect();
+        let of_servers = read.as_ref().map_err(Arc::clone)?;
+        let found = [Some(&recovered), of_servers.get(name)];
+        let parts: Vec<&RegionLog> = found.into_iter().flatten().collect();
         Ok(RegionLog::replaced_files(&parts, family, last_opened))
     }
 
     /// Returns the parts that cannot be read and may have logs, and why.
     pub(crate) fn unread(&self) -> Vec<Warning> {
-        let warning = |problem: &Arc<Error>| {
-            let path = problem.path().unwrap_or(Path::new(""));
-            Warning::new(path, error_line(&**problem))
-        };
-        self.problems.iter().map(warning).collect()
+        self.problems
+            .iter()
+            .map(|problem| {
+                let path = problem.path().unwrap_or(Path::new(""));
+                Warning::new(path, error_line(&**problem))
+            })
+            .collect()
     }
 
     /// Reads what logs say of the regions of the table.
@@ -83,8 +85,8 @@ impl LoggedCompactions {
         let table = self.table.to_string();
         let mut regions: HashMap<String, RegionLog> = HashMap::new();
         for log in logs {
-            for entry in log.open(&*self.tree, self.old_logs.as_deref())? {
-                let entry = entry?;
+            for read in log.open(&*self.tree, self.old_logs.as_deref())? {
+                let entry = read?;
                 if entry.table == table && entry.cells.iter().any(wal::is_marker) {
                     let written = log.written_by(&entry);
                     regions.entry(entry.region.clone()).or_default().add(&entry, written);

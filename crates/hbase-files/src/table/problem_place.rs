@@ -67,8 +67,8 @@ impl Table {
         if let Some(info) = self.region_info(&name) {
             place.rows = info.rows();
         }
-        let family = names.next().map(str::as_bytes);
-        let family = family.filter(|name| self.schema.family(name).is_some());
+        let next = names.next().map(str::as_bytes);
+        let family = next.filter(|name| self.schema.family(name).is_some());
         place.family = family.map(<[u8]>::to_vec);
         place.region = Some(name);
     }

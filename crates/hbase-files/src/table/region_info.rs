@@ -97,8 +97,9 @@ impl RegionInfo {
     pub(crate) fn of_merged(name: &RegionName, parents: &[Self]) -> Option<Self> {
         let first = parents.iter().min_by(|one, other| one.start_key.cmp(&other.start_key))?;
         // The last region has no end key.
-        let end_of = |parent: &&Self| (parent.end_key.is_empty(), parent.end_key.clone());
-        let last = parents.iter().max_by_key(end_of)?;
+        let last = parents
+            .iter()
+            .max_by_key(|parent| (parent.end_key.is_empty(), parent.end_key.clone()))?;
         let newest = parents.iter().map(|parent| parent.id).max()?;
         let merged = Self {
             id: newest.saturating_add(1),
@@ -118,8 +119,9 @@ impl RegionInfo {
 
     /// Returns the key range as text for people, as in "rows from a (inclusive) to b (exclusive)".
     pub fn rows(&self) -> RowsBetween {
-        let key = |key: &Vec<u8>| if key.is_empty() { None } else { Some(key.clone()) };
-        RowsBetween { first: key(&self.start_key), last: key(&self.end_key) }
+        let [first, last] = [&self.start_key, &self.end_key]
+            .map(|key| if key.is_empty() { None } else { Some(key.clone()) });
+        RowsBetween { first, last }
     }
 
     /// Reads a `.regioninfo` file.
@@ -141,17 +143,17 @@ impl RegionInfo {
 
     /// Parses a message.
     pub(crate) fn parse(message: &[u8]) -> Result<Self, String> {
-        let message = RegionInfoMessage::decode(message)
+        let decoded = RegionInfoMessage::decode(message)
             .map_err(|_| "the description of a region cannot be parsed".to_owned())?;
-        let table = message.table.ok_or("a region without a table")?;
-        let table = table_name(&table)?;
-        let id = message.region_id.ok_or("a region without an id")?;
-        let start_key = message.start_key.unwrap_or_default();
-        let end_key = message.end_key.unwrap_or_default();
+        let stated = decoded.table.ok_or("a region without a table")?;
+        let table = table_name(&stated)?;
+        let id = decoded.region_id.ok_or("a region without an id")?;
+        let start_key = decoded.start_key.unwrap_or_default();
+        let end_key = decoded.end_key.unwrap_or_default();
         if !end_key.is_empty() && start_key >= end_key {
             return Err("the start key of a region is not less than its end key".to_owned());
         }
-        let encoded_name = match message.encoded_name {
+        let encoded_name = match decoded.encoded_name {
             Some(name) => name.parse().map_err(|_| format!("a region is named {name:?}"))?,
             None => encoded_name(&table, &start_key, id),
         };
@@ -160,9 +162,9 @@ impl RegionInfo {
             id,
             start_key,
             end_key,
-            offline: message.offline.unwrap_or_default(),
-            split: message.split.unwrap_or_default(),
-            replica_id: message.replica_id.unwrap_or_default(),
+            offline: decoded.offline.unwrap_or_default(),
+            split: decoded.split.unwrap_or_default(),
+            replica_id: decoded.replica_id.unwrap_or_default(),
             encoded_name,
         })
     }
@@ -170,13 +172,13 @@ impl RegionInfo {
 
 /// Returns the name of a table of a message.
 pub(crate) fn table_name(message: &TableNameMessage) -> Result<TableName, String> {
-    let text = |bytes: &Option<Vec<u8>>| {
-        let bytes = bytes.clone().unwrap_or_default();
-        String::from_utf8(bytes).map_err(|_| "the name of a table is not UTF-8".to_owned())
+    let [of_namespace, of_table] = [&message.namespace, &message.qualifier]
+        .map(|bytes| std::str::from_utf8(bytes.as_deref().unwrap_or_default()));
+    let (Ok(namespace), Ok(name)) = (of_namespace, of_table) else {
+        return Err("the name of a table is not UTF-8".to_owned());
     };
-    let (namespace, name) = (text(&message.namespace)?, text(&message.qualifier)?);
-    let known = Some(&*namespace).filter(|namespace| !matches!(*namespace, "" | "default"));
-    TableName::new(known, &name).map_err(|_| format!("{name:?} is not the name of a table"))
+    let known = Some(namespace).filter(|namespace| !matches!(*namespace, "" | "default"));
+    TableName::new(known, name).map_err(|_| format!("{name:?} is not the name of a table"))
 }
 
 /// Returns the encoded name of a region, which names its directory.
@@ -204,9 +206,13 @@ mod tests {
     fn a_merged_region_has_the_rows_of_its_parents_and_a_later_id() {
         let region = |start_key: &str, end_key: &str, id: u64| {
             let table: TableName = "m".parse().unwrap();
-            let encoded_name = encoded_name(&table, start_key.as_bytes(), id);
-            let (start_key, end_key) = (start_key.into(), end_key.into());
-            RegionInfo { id, start_key, end_key, encoded_name, ..RegionInfo::of_mob_files(&table) }
+            RegionInfo {
+                id,
+                start_key: start_key.into(),
+                end_key: end_key.into(),
+                encoded_name: encoded_name(&table, start_key.as_bytes(), id),
+                ..RegionInfo::of_mob_files(&table)
+            }
         };
         let cases =
             [("", "k", "k", "", 7, 9), ("b", "d", "d", "f", 9, 7), ("b", "d", "d", "", 8, 8)];

@@ -200,8 +200,8 @@ pub(crate) fn locate_mob(
     name: &MobFileName,
 ) -> Result<PathBuf> {
     let region = RegionInfo::mob_region_name(table);
-    let family = String::from_utf8_lossy(family);
-    let what = format!("the MOB file {name} of family {family}, table {table},");
-    let candidates = in_all_data(root, table, &region, &family, name.as_str());
+    let family_name = String::from_utf8_lossy(family);
+    let what = format!("the MOB file {name} of family {family_name}, table {table},");
+    let candidates = in_all_data(root, table, &region, &family_name, name.as_str());
     find_first(tree, path, what, candidates)
 }

@@ -22,9 +22,9 @@ pub(crate) fn in_all_data(
     family: &str,
     file: &str,
 ) -> Vec<PathBuf> {
-    let path =
-        |data: &&str| table_in(root, data, table).join(region.as_str()).join(family).join(file);
-    DATA.iter().map(path).collect()
+    DATA.iter()
+        .map(|data| table_in(root, data, table).join(region.as_str()).join(family).join(file))
+        .collect()
 }
 
 /// Lists a directory; empty if there is none.

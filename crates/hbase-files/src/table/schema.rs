@@ -85,9 +85,9 @@ impl TableSchema {
         directory: &Path,
         warnings: &mut Vec<Warning>,
     ) -> Result<(Self, u64)> {
-        let directory = directory.join(DIRECTORY);
+        let descriptions = directory.join(DIRECTORY);
         let mut damaged: Vec<(PathBuf, String)> = Vec::new();
-        for item in description_files(tree, &directory)? {
+        for item in description_files(tree, &descriptions)? {
             let Some(name) = item.name().and_then(DescriptionName::parse) else {
                 let what = "is not named as a description of a table, .tableinfo.N.LEN: HBase refuses the table, and this read passes it over";
                 warnings.push(Warning::new(item.path, what));
@@ -113,9 +113,9 @@ impl TableSchema {
         Err(match damaged.into_iter().next() {
             Some((path, what)) => Error::Damaged { path, what },
             None => Error::Missing {
-                path: directory.clone(),
+                path: descriptions.clone(),
                 what: "the description of the table, .tableinfo.N,".to_owned(),
-                searched: vec![directory],
+                searched: vec![descriptions],
             },
         })
     }
@@ -130,14 +130,15 @@ impl TableSchema {
         let bytes = read_file(tree, path, LEN_MAX)?;
         let damaged =
             |what| Error::damaged(path, format!("damaged description of a table: {what}"));
-        let len = len.unwrap_or(bytes.len());
-        let count = |len: usize| u64::try_from(len).unwrap_or(u64::MAX);
-        let (found, named) = (show_number(count(bytes.len()), "byte"), show_count(count(len)));
+        let end = len.unwrap_or(bytes.len());
+        let [found_len, named_len] =
+            [bytes.len(), end].map(|len| u64::try_from(len).unwrap_or(u64::MAX));
+        let (found, named) = (show_number(found_len, "byte"), show_count(named_len));
         let lengths = format!("has {found}, and {named} by its name");
         let whole =
-            bytes.get(..len).ok_or_else(|| damaged(format!("{lengths}: it was cut off")))?;
+            bytes.get(..end).ok_or_else(|| damaged(format!("{lengths}: it was cut off")))?;
         let schema = after_magic(whole).and_then(Self::parse).map_err(damaged)?;
-        if bytes.len() > len {
+        if bytes.len() > end {
             let what = format!("{lengths}: HBase reads those, and so does this read");
             warnings.push(Warning::new(path, what));
         }
@@ -146,20 +147,20 @@ impl TableSchema {
 
     /// Parses a message.
     pub(crate) fn parse(message: &[u8]) -> Result<Self, String> {
-        let message = TableSchemaMessage::decode(message)
+        let decoded = TableSchemaMessage::decode(message)
             .map_err(|_| "the schema cannot be parsed".to_owned())?;
-        let table = message.table.ok_or("the schema does not name its table")?;
-        let families = message.families.into_iter().map(FamilySchema::new);
-        let mut families = families.collect::<Result<Vec<_>, String>>()?;
+        let table = decoded.table.ok_or("the schema does not name its table")?;
+        let parsed = decoded.families.into_iter().map(FamilySchema::new);
+        let mut families = parsed.collect::<Result<Vec<_>, String>>()?;
         families.sort_by(|one, other| one.name.cmp(&other.name));
         if families.windows(2).any(|pair| matches!(pair, [one, other] if one.name == other.name)) {
             return Err("the schema has a family twice".to_owned());
         }
         Ok(Self {
             table: table_name(&table)?,
-            attributes: attributes(message.attributes),
+            attributes: attributes(decoded.attributes),
             families,
-            configuration: configuration(message.configuration),
+            configuration: configuration(decoded.configuration),
         })
     }
 }
@@ -217,8 +218,9 @@ impl FamilySchema {
             options = options.block_size(size);
         }
         let prefix_len = self.configuration.get(PREFIX_LENGTH).and_then(|text| text.parse().ok());
-        let bloom_type = |name: String| BloomType::from_name(&name, prefix_len.unwrap_or_default());
-        if let Some(bloom_type) = known("BLOOMFILTER").and_then(bloom_type) {
+        let bloom_type = known("BLOOMFILTER")
+            .and_then(|name| BloomType::from_name(&name, prefix_len.unwrap_or_default()));
+        if let Some(bloom_type) = bloom_type {
             options = options.bloom_type(bloom_type);
         }
         let compression = known("COMPRESSION").and_then(|name| Compression::from_name(&name));
@@ -260,8 +262,9 @@ impl Texts<'_> {
     ) -> Result<Option<T>, String> {
         let Some(value) = self.attributes.get(name.as_bytes()) else { return Ok(None) };
         let parsed = std::str::from_utf8(value).ok().and_then(parse);
-        let (family, value) = (cells::escape(self.family), cells::escape(value));
-        parsed.map(Some).ok_or_else(|| format!("family {family}: {name} is {value}"))
+        parsed.map(Some).ok_or_else(|| {
+            format!("family {}: {name} is {}", cells::escape(self.family), cells::escape(value))
+        })
     }
 
     fn retention(&self) -> Result<Retention, String> {
@@ -294,8 +297,10 @@ fn ttl_seconds(text: &str) -> Option<i64> {
 
 /// Returns the TTL if cells expire.
 fn limited(seconds: i64) -> Option<Duration> {
-    let seconds = u64::try_from(seconds).ok().filter(|_| seconds != FOREVER)?;
-    Some(Duration::from_secs(seconds))
+    if seconds == FOREVER {
+        return None;
+    }
+    u64::try_from(seconds).ok().map(Duration::from_secs)
 }
 
 fn keep_deleted_cells(text: &str) -> Option<KeepDeletedCells> {
@@ -313,14 +318,17 @@ pub(crate) fn is_family_name(name: &[u8]) -> bool {
 }
 
 fn attributes(pairs: Vec<BytesPair>) -> BTreeMap<Vec<u8>, Vec<u8>> {
-    let pair = |pair: BytesPair| (pair.first.unwrap_or_default(), pair.second.unwrap_or_default());
-    pairs.into_iter().map(pair).collect()
+    pairs
+        .into_iter()
+        .map(|pair| (pair.first.unwrap_or_default(), pair.second.unwrap_or_default()))
+        .collect()
 }
 
 fn configuration(pairs: Vec<NameStringPair>) -> BTreeMap<String, String> {
-    let pair =
-        |pair: NameStringPair| (pair.name.unwrap_or_default(), pair.value.unwrap_or_default());
-    pairs.into_iter().map(pair).collect()
+    pairs
+        .into_iter()
+        .map(|pair| (pair.name.unwrap_or_default(), pair.value.unwrap_or_default()))
+        .collect()
 }
 
 /// Returns the files with a table's description, the newest first.

@@ -47,8 +47,8 @@ pub fn split_rows(
     let count = u64::try_from(parts.max(1)).unwrap_or(u64::MAX);
     let samples_of_file = count.saturating_mul(SAMPLES_PER_PART);
     let mut samples: Vec<Sample> = Vec::new();
-    for file in files {
-        let file = file?;
+    for opened in files {
+        let file = opened?;
         let whole = file.whole();
         let len = whole.len().checked_div(samples_of_file).unwrap_or(0).max(1);
         let mut rows = whole.index().cuts(len, &mut ReadTrace::default())?;

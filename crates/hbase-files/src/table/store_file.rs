@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sstable::{Half, Reference};
 
 use crate::error::{Error, Result};
-use crate::names::{HFileLink, ReferredName, RegionName, StoreFileName, TableName};
+use crate::names::{ReferredName, RegionName, StoreFileName, TableName};
 use crate::table::location::{find_first, read_reference};
 use crate::table::root_paths::in_all_data;
 use crate::table::{Location, RegionInfo};
@@ -134,14 +134,13 @@ impl StoreFile {
     /// Returns the table, the region and the name of the HFile that has the cells.
     fn target(&self) -> (&TableName, &RegionName, String) {
         let StorePlace { table, region, .. } = &*self.place;
-        let of_link = |link: &'_ HFileLink| link.file.to_string();
         match &self.name {
             StoreFileName::HFile(name) => (table, region, name.to_string()),
             StoreFileName::Mob(name) => (table, region, name.to_string()),
-            StoreFileName::Link(link) => (&link.table, &link.region, of_link(link)),
+            StoreFileName::Link(link) => (&link.table, &link.region, link.file.to_string()),
             StoreFileName::Reference(reference) => match &reference.referred {
                 ReferredName::HFile(name) => (table, &reference.region, name.to_string()),
-                ReferredName::Link(link) => (&link.table, &link.region, of_link(link)),
+                ReferredName::Link(link) => (&link.table, &link.region, link.file.to_string()),
             },
         }
     }
@@ -165,13 +164,13 @@ impl StoreFile {
         if !self.place.is_table || !matches!(reference.referred, ReferredName::HFile(_)) {
             return None;
         }
-        let is_there = |path: &&PathBuf| matches!(tree.find(path), Ok(Some(_)));
         let candidates = self.candidates();
-        let found = candidates.iter().find(is_there)?;
+        let found = candidates.iter().find(|path| matches!(tree.find(path), Ok(Some(_))))?;
         let wanted = candidates.first().filter(|wanted| *wanted != found)?;
-        let (wanted, found) = (wanted.display(), found.display());
         let what = format!(
-            "HBase looks for the HFile of the reference only at {wanted}, and does not open the region; it was read from {found}"
+            "HBase looks for the HFile of the reference only at {}, and does not open the region; it was read from {}",
+            wanted.display(),
+            found.display()
         );
         Some(Warning::new(self.listed(), what))
     }
@@ -199,15 +198,16 @@ impl StoreFile {
     }
 
     fn read_half(&self, tree: &dyn FileTree) -> Result<Reference> {
-        let missing = |searched: Vec<PathBuf>| Error::Missing {
+        if let Some(path) = &self.path
+            && let Some(ItemKind::File { len }) =
+                tree.find(path).map_err(Error::io(path, "find it"))?
+        {
+            return read_reference(tree, path, len);
+        }
+        Err(Error::Missing {
             path: self.place.listed_in.clone(),
             what: format!("the reference {}", self.short_path()),
-            searched,
-        };
-        let Some(path) = &self.path else { return Err(missing(Vec::new())) };
-        match tree.find(path).map_err(Error::io(path, "find it"))? {
-            Some(ItemKind::File { len }) => read_reference(tree, path, len),
-            _ => Err(missing(vec![path.clone()])),
-        }
+            searched: self.path.iter().cloned().collect(),
+        })
     }
 }

@@ -38,14 +38,16 @@ impl StoreFileReader {
         name: FileName,
         options: ReaderOptions,
     ) -> Result<Self> {
-        let failed = |source| match Error::io(&location.path, "open it")(source) {
-            Error::Io { source, action, .. } => {
-                let (file, action) = (name.clone(), action.into());
-                Error::File(sstable::Error::Io { file, action, source })
+        let source = tree.open(&location.path).map_err(|source| {
+            match Error::io(&location.path, "open it")(source) {
+                Error::Io { source, action, .. } => Error::File(sstable::Error::Io {
+                    file: name.clone(),
+                    action: action.into(),
+                    source,
+                }),
+                other => other,
             }
-            error => error,
-        };
-        let source = tree.open(&location.path).map_err(failed)?;
+        })?;
         Ok(Self::new(Reader::open(source, name, options)?, location.half.clone()))
     }
 
@@ -304,9 +306,9 @@ mod tests {
         for split in rows.chain([b"".to_vec(), b"zzz".to_vec()]) {
             let (mut found, mut backwards) = (Vec::new(), Vec::new());
             for half in [Half::Bottom, Half::Top] {
-                let reader =
+                let half_reader =
                     StoreFileReader::new(reader.clone(), Some(Reference::new(&split, half)));
-                let mut scanner = reader.scanner(Caching::Use);
+                let mut scanner = half_reader.scanner(Caching::Use);
                 scanner.seek_to_first().unwrap();
                 while let Some(cell) = scanner.cell() {
                     found.push(cell.to_cell());
@@ -343,10 +345,10 @@ mod tests {
         let split = cells[cells.len() / 2].row();
         for cell in cells.iter().step_by(11) {
             for half in [Half::Top, Half::Bottom] {
-                let reader =
+                let half_reader =
                     StoreFileReader::new(reader.clone(), Some(Reference::new(split, half)));
                 let probe = RowProbe::new(cell.row(), Seed::default());
-                let found = reader.get_row(&probe, &mut ReadTrace::default()).unwrap();
+                let found = half_reader.get_row(&probe, &mut ReadTrace::default()).unwrap();
                 assert_eq!(found.is_some(), (cell.row() >= split) == (half == Half::Top));
             }
         }
@@ -378,13 +380,16 @@ mod tests {
         let splits = at.map(|index| cells[index].row().to_vec());
         for split in splits.into_iter().chain([b"".to_vec(), b"zzz".to_vec()]) {
             for half in [Half::Top, Half::Bottom] {
-                let is_in_half = |cell: &&Cell| (cell.row() >= &split[..]) == (half == Half::Top);
-                let of_half: Vec<&Cell> = cells.iter().filter(is_in_half).collect();
-                let reader =
+                let of_half: Vec<&Cell> = cells
+                    .iter()
+                    .filter(|cell| (cell.row() >= &split[..]) == (half == Half::Top))
+                    .collect();
+                let half_reader =
                     StoreFileReader::new(reader.clone(), Some(Reference::new(&split, half)));
-                let mut scanner = reader.scanner(Caching::Use);
-                let near = cells.iter().filter(|cell| cell.row() == split).chain(&cells[..2]);
-                let near = near.chain(cells.iter().rev().take(2)).chain(cells.iter().step_by(97));
+                let mut scanner = half_reader.scanner(Caching::Use);
+                let of_split = cells.iter().filter(|cell| cell.row() == split).chain(&cells[..2]);
+                let near =
+                    of_split.chain(cells.iter().rev().take(2)).chain(cells.iter().step_by(97));
                 let own = near.map(|cell| cell.as_ref().key());
                 for key in own
                     .flat_map(|key| [key, KeyRef::before_row(key.row), KeyRef::after_row(key.row)])
@@ -421,8 +426,8 @@ mod tests {
     fn a_bulk_scanner_has_the_cells_of_the_half_and_counts_its_reads() {
         let (reader, cells) = whole();
         let split = cells[cells.len() / 2].row();
-        let reader = StoreFileReader::new(reader, Some(Reference::new(split, Half::Top)));
-        let mut scanner = reader.bulk_scanner();
+        let half_reader = StoreFileReader::new(reader, Some(Reference::new(split, Half::Top)));
+        let mut scanner = half_reader.bulk_scanner();
         scanner.seek_to_first().unwrap();
         let mut count = 0;
         while let Some(cell) = scanner.cell() {
@@ -434,7 +439,8 @@ mod tests {
         assert!(scanner.take_trace().data_blocks() > 0);
         assert_eq!(scanner.take_trace().data_blocks(), 0);
         let (mut trace, other) = (ReadTrace::default(), cells[0].row());
-        let found = reader.get_row(&RowProbe::new(other, Seed::default()), &mut trace).unwrap();
+        let found =
+            half_reader.get_row(&RowProbe::new(other, Seed::default()), &mut trace).unwrap();
         assert!(found.is_none());
         assert_eq!((trace.files_considered, trace.files_skipped_by_range), (1, 1));
     }

@@ -1,5 +1,6 @@
 //! A log of a table, with its place in the order of the reads.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -26,32 +27,36 @@ impl<'p> TableLog<'p> {
         recovered: impl IntoIterator<Item = &'p PathBuf>,
         of_servers: &'p [PathBuf],
     ) -> Vec<Self> {
+        let mut logs = Vec::new();
+        for path in recovered {
+            logs.push(Self { path, server: None, number: logs.len() });
+        }
         // The logs of a server follow each other in the order of their writes.
         let (mut servers, mut directory) = (0_usize, None);
-        let of_servers = of_servers.iter().map(|path| {
+        for path in of_servers {
             if directory != Some(path.parent()) {
                 directory = Some(path.parent());
                 servers = servers.saturating_add(1);
             }
-            (Some(servers), path)
-        });
-        let logs = recovered.into_iter().map(|path| (None, path)).chain(of_servers).enumerate();
-        logs.map(|(number, (server, path))| Self { path, server, number }).collect()
+            logs.push(Self { path, server: Some(servers), number: logs.len() });
+        }
+        logs
     }
 
     /// Opens the log where it was, or where HBase has moved it since.
     pub(crate) fn open(&self, tree: &dyn FileTree, old_logs: Option<&Path>) -> Result<wal::Reader> {
-        let open = |path: &Path| {
-            let source = tree.open(path)?;
-            Ok((source, FileName::new(path.display().to_string())))
-        };
-        let opened = open(self.path).or_else(|error: io::Error| {
-            let is_gone = error.kind() == io::ErrorKind::NotFound;
-            let moved = self.moved(old_logs).into_iter().filter(|_| is_gone);
-            moved.map(|path| open(&path)).find_map(io::Result::ok).ok_or(error)
-        });
-        let (source, name) = opened.map_err(Error::io(self.path, "open it"))?;
-        Ok(wal::Reader::open(source, name)?)
+        let mut opened = tree.open(self.path);
+        let mut path = Cow::Borrowed(self.path);
+        if opened.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+            for moved in self.moved(old_logs) {
+                if let Ok(source) = tree.open(&moved) {
+                    (opened, path) = (Ok(source), Cow::Owned(moved));
+                    break;
+                }
+            }
+        }
+        let source = opened.map_err(Error::io(self.path, "open it"))?;
+        Ok(wal::Reader::open(source, FileName::new(path.display().to_string()))?)
     }
 
     /// Returns who wrote an entry of the log, and when.

@@ -127,8 +127,9 @@ impl TrackedFiles {
                     }
                 }
                 Err(Stop::Ends) => {
-                    let error = || Error::damaged(&path, "damaged tracker file: it is cut off");
-                    first_error = first_error.or_else(|| Some(error()));
+                    first_error.get_or_insert_with(|| {
+                        Error::damaged(&path, "damaged tracker file: it is cut off")
+                    });
                     cut_off.push(path);
                 }
                 Err(Stop::Error(error)) => return Err(error),
@@ -161,8 +162,10 @@ impl TrackedFiles {
             version: Some(Self::VERSION),
         };
         let message = list.encode_to_vec();
-        let is_allowed = |len: &u32| u64::from(*len) <= Self::LEN_MAX - Self::FRAME_LEN;
-        let Some(len) = u32::try_from(message.len()).ok().filter(is_allowed) else {
+        let Some(len) = u32::try_from(message.len())
+            .ok()
+            .filter(|len| u64::from(*len) <= Self::LEN_MAX - Self::FRAME_LEN)
+        else {
             let what = "exceeds 16 MiB, HBase's limit for a tracker file".to_owned();
             return Err(Error::TooMany { path: self.path.clone(), what });
         };
@@ -216,10 +219,12 @@ impl TrackedFiles {
 
     fn read_file(tree: &dyn FileTree, path: &Path, len: u64) -> Result<Self, Stop> {
         let damaged = |what: &str| Error::Damaged { path: path.to_owned(), what: what.to_owned() };
-        let len = usize::try_from(len).ok().filter(|_| len <= Self::LEN_MAX);
-        let len = len.ok_or_else(|| damaged("exceeds 16 MiB, HBase's limit for a tracker file"))?;
+        let size = match usize::try_from(len) {
+            Ok(size) if len <= Self::LEN_MAX => size,
+            _ => return Err(damaged("exceeds 16 MiB, HBase's limit for a tracker file").into()),
+        };
         let source = tree.open(path).map_err(Error::io(path, "open it"))?;
-        let mut bytes = vec![0; len];
+        let mut bytes = vec![0; size];
         source.read_exact_at(&mut bytes, 0).map_err(Error::io(path, "read it"))?;
         let message =
             message(&bytes).map_err(|what| what.map_or(Stop::Ends, |what| damaged(what).into()))?;
@@ -255,13 +260,15 @@ impl From<Error> for Stop {
 
 /// Returns the message of a tracker file. The error is `None` if the file is cut off.
 fn message(bytes: &[u8]) -> Result<&[u8], Option<&'static str>> {
-    let (len, rest) = bytes.split_first_chunk().ok_or(None)?;
-    let len = u32::from_be_bytes(*len);
-    let is_allowed = len > 0 && u64::from(len) <= TrackedFiles::LEN_MAX;
-    let len = usize::try_from(len).ok().filter(|_| is_allowed);
-    let len = len.ok_or("damaged tracker file: the length is not between 1 and 16 MiB")?;
-    let (message, rest) = rest.split_at_checked(len).ok_or(None)?;
-    let (checksum, rest) = rest.split_first_chunk().ok_or(None)?;
+    let (len_bytes, after_len) = bytes.split_first_chunk().ok_or(None)?;
+    let stated = u32::from_be_bytes(*len_bytes);
+    let is_allowed = stated > 0 && u64::from(stated) <= TrackedFiles::LEN_MAX;
+    let len = match usize::try_from(stated) {
+        Ok(len) if is_allowed => len,
+        _ => return Err(Some("damaged tracker file: the length is not between 1 and 16 MiB")),
+    };
+    let (message, after_message) = after_len.split_at_checked(len).ok_or(None)?;
+    let (checksum, rest) = after_message.split_first_chunk().ok_or(None)?;
     if crc_fast::crc32_iso_hdlc(message) != u32::from_be_bytes(*checksum) {
         return Err(Some("damaged tracker file: checksum mismatch"));
     }
@@ -314,12 +321,12 @@ impl TrackedFile {
         if name.is_empty() || name == ".." || name.contains(['/', '\\', '\0']) {
             return Err("damaged tracker file: the name of a file is a path");
         }
-        let reference = message.reference.map(|bytes| {
+        let parsed = message.reference.map(|bytes| {
             let bytes = [b"PBUF", &bytes[..]].concat();
             Reference::parse(&bytes, &FileName::new(path.display().to_string()))
         });
-        let reference = reference.transpose();
-        let reference = reference.map_err(|_| "damaged tracker file: a reference is damaged")?;
+        let sound = parsed.transpose();
+        let reference = sound.map_err(|_| "damaged tracker file: a reference is damaged")?;
         Ok(Self { name, size: message.size.unwrap_or_default(), reference })
     }
 }

@@ -35,9 +35,8 @@ pub(crate) fn reads_list(
     family: &[u8],
     directory: &Path,
 ) -> Result<Option<bool>> {
-    let tracker = Tracker::of(schema, family);
-    let tracker =
-        tracker.map_err(|what| Error::Unsupported { path: directory.to_owned(), what })?;
+    let found = Tracker::of(schema, family);
+    let tracker = found.map_err(|what| Error::Unsupported { path: directory.to_owned(), what })?;
     Ok(tracker.map(|tracker| tracker == Tracker::List))
 }
 
@@ -67,8 +66,8 @@ impl Tracker {
         if !kind(&name, "MIGRATION", "MigrationStoreFileTracker") {
             return Self::parse(&name).map(Some);
         }
-        let source = setting(schema, family, SOURCE);
-        let source = source.ok_or("a migration of the store file tracker from an unnamed one")?;
+        let named = setting(schema, family, SOURCE);
+        let source = named.ok_or("a migration of the store file tracker from an unnamed one")?;
         Self::parse(&source).map(Some)
     }
 
@@ -91,10 +90,10 @@ fn kind(setting: &str, name: &str, class: &str) -> bool {
 /// Returns the setting of a family that counts.
 fn setting(schema: &TableSchema, family: &[u8], name: &str) -> Option<String> {
     let text = |value: &Vec<u8>| String::from_utf8_lossy(value).into_owned();
-    let family = schema.family(family);
-    let attribute = family.and_then(|family| family.attributes.get(name.as_bytes())).map(text);
+    let configured = schema.family(family);
+    let attribute = configured.and_then(|family| family.attributes.get(name.as_bytes())).map(text);
     attribute
-        .or_else(|| family?.configuration.get(name).cloned())
+        .or_else(|| configured?.configuration.get(name).cloned())
         .or_else(|| schema.configuration.get(name).cloned())
         .or_else(|| schema.attributes.get(name.as_bytes()).map(text))
 }
@@ -115,18 +114,19 @@ mod tests {
         let [table, table_configuration, family_configuration, family] = settings;
         let attributes = |pairs: &[(&str, &str)]| {
             let bytes = |text: &str| Some(text.as_bytes().to_vec());
-            let pair = |(name, value): &(&str, &str)| BytesPair {
-                first: bytes(name),
-                second: bytes(value),
-            };
-            pairs.iter().map(pair).collect()
+            pairs
+                .iter()
+                .map(|(name, value)| BytesPair { first: bytes(name), second: bytes(value) })
+                .collect()
         };
         let configuration = |pairs: &[(&str, &str)]| {
-            let pair = |(name, value): &(&str, &str)| NameStringPair {
-                name: Some((*name).to_owned()),
-                value: Some((*value).to_owned()),
-            };
-            pairs.iter().map(pair).collect()
+            pairs
+                .iter()
+                .map(|(name, value)| NameStringPair {
+                    name: Some((*name).to_owned()),
+                    value: Some((*value).to_owned()),
+                })
+                .collect()
         };
         let message = TableSchemaMessage {
             table: Some(TableNameMessage { namespace: None, qualifier: Some(b"t".to_vec()) }),

@@ -33,7 +33,7 @@ use crate::error::Error;
 use crate::table::log_files::LOGS;
 use crate::table::{Family, Region};
 use crate::table_reader::found::Found;
-use crate::tree::{FileTree, Item, ItemKind};
+use crate::tree::{FileTree, ItemKind};
 use crate::warning::Warning;
 
 /// Adds the missing directories of families to the problems, or to the warnings if HBase may not
@@ -109,8 +109,8 @@ fn keeps_empty_directories(tree: &dyn FileTree, root: &Path, table: &Path) -> bo
 fn has_empty(tree: &dyn FileTree, directory: &Path, depth: u32) -> bool {
     let Ok(items) = tree.list(directory) else { return true };
     let Some(below) = depth.checked_sub(1) else { return items.is_empty() };
-    let is_wanted = |item: &&Item| item.kind == ItemKind::Directory && item.name() != Some(LOGS);
-    let mut directories = items.iter().filter(is_wanted);
+    let mut directories =
+        items.iter().filter(|item| item.kind == ItemKind::Directory && item.name() != Some(LOGS));
     items.is_empty() || directories.any(|item| has_empty(tree, &item.path, below))
 }
 

@@ -157,8 +157,8 @@ impl TableReader<'_> {
             return None;
         }
         let info = RegionInfo::of_mob_files(&schema.table);
-        let directory = table_in(self.root, "mobdir/data", &schema.table);
-        let directory = directory.join(info.encoded_name.as_str());
+        let of_table = table_in(self.root, "mobdir/data", &schema.table);
+        let directory = of_table.join(info.encoded_name.as_str());
         let kind = DirectoryKind::MobFiles;
         let (tree, root) = (&**self.tree, self.root);
         let directories = RegionDirectories { tree, root, schema, kind, meta: None };
@@ -217,8 +217,8 @@ impl TableReader<'_> {
             Warning::new(directory.join(region.name().as_str()), what)
         }));
         let there: BTreeSet<&RegionName> = regions.regions.iter().map(Region::name).collect();
-        let absent = meta.live().filter(|info| !there.contains(&info.encoded_name));
-        let absent: Vec<RegionInfo> = absent.cloned().collect();
+        let unlisted = meta.live().filter(|info| !there.contains(&info.encoded_name));
+        let absent: Vec<RegionInfo> = unlisted.cloned().collect();
         for info in &absent {
             let region = &info.encoded_name;
             found.problems.push(Error::Missing {

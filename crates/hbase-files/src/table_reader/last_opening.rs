@@ -44,8 +44,12 @@ pub(crate) fn lost_logs<'r>(
         }
         let directory = logs.directory.join(&server);
         if !*has_log.entry(server).or_insert_with_key(|server| has_logs(tree, logs, server)) {
-            let (region, rows) = (region.name().clone(), region.info.rows());
-            lost.push(LostLogs { region, rows, directory, sequence });
+            lost.push(LostLogs {
+                region: region.name().clone(),
+                rows: region.info.rows(),
+                directory,
+                sequence,
+            });
         }
     }
     lost

@@ -66,7 +66,7 @@ impl MetaRegions {
     pub(crate) fn read(mut meta: Table, table: &TableName) -> Result<Self> {
         // Without logs `hbase:meta` may be old, which is no error.
         let unread = std::mem::take(&mut meta.log_problems);
-        let meta = &Table { logs_missing: None, ..meta };
+        let with_logs = &Table { logs_missing: None, ..meta };
         // In the order of hbase:meta, the rows of a table are neighbours, and no table is between NAME
         // and NAME with a zero byte.
         let scan = TableScan::default()
@@ -75,11 +75,11 @@ impl MetaRegions {
             .family("info")
             .versions(1)
             .with_logs(true);
-        let mut cells = meta.scan(&scan)?;
-        let recovered = meta.regions.iter().map(|region| {
+        let mut cells = with_logs.scan(&scan)?;
+        let recovered = with_logs.regions.iter().map(|region| {
             region.recovered_edits.len().saturating_add(region.recovered_hfiles().count())
         });
-        let logs = recovered.fold(meta.logs.len(), usize::saturating_add);
+        let logs = recovered.fold(with_logs.logs.len(), usize::saturating_add);
         // A log without a whole header has nothing to read.
         let unreadable = cells.torn_logs().iter().filter(|log| log.offset == 0).count();
         let mut regions = Self { has_log: logs > unreadable, ..Self::default() };
@@ -92,9 +92,9 @@ impl MetaRegions {
         // The warnings of `hbase:meta` name what may have logs and was not read.
         regions.has_log &= unread.is_empty();
         while let Some(cell) = cells.next_ref()? {
-            regions.add(meta, cell.row, cell.qualifier, cell.value);
+            regions.add(with_logs, cell.row, cell.qualifier, cell.value);
         }
-        regions.warn_of_undescribed_rows(meta);
+        regions.warn_of_undescribed_rows(with_logs);
         Ok(regions)
     }
 
@@ -188,9 +188,9 @@ impl MetaRegions {
 
 /// Returns the encoded name of the region of a row; `None` if the row is not named as one.
 fn region_of_row(row: &[u8]) -> Option<RegionName> {
-    let row = row.strip_suffix(b".")?;
-    let dot = row.iter().rposition(|byte| *byte == b'.')?;
-    std::str::from_utf8(row.get(dot..)?.get(1..)?).ok()?.parse().ok()
+    let without_dot = row.strip_suffix(b".")?;
+    let dot = without_dot.iter().rposition(|byte| *byte == b'.')?;
+    std::str::from_utf8(without_dot.get(dot..)?.get(1..)?).ok()?.parse().ok()
 }
 
 fn number(value: &[u8]) -> Option<u64> {

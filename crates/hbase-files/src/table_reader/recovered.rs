@@ -107,8 +107,8 @@ impl<'t> RecoveredFiles<'t> {
         found: &mut Found,
     ) -> Result<Vec<StoreFile>> {
         let name = String::from_utf8_lossy(&family.name);
-        let directory = table_in(self.root, "data", self.table).join(region.as_str());
-        let directory = directory.join(&*name).join(RECOVERED_HFILES);
+        let region_directory = table_in(self.root, "data", self.table).join(region.as_str());
+        let directory = region_directory.join(&*name).join(RECOVERED_HFILES);
         let items = list_if_there(self.tree, &directory)?;
         let place = Arc::new(StorePlace {
             root: self.root.to_owned(),
@@ -121,19 +121,24 @@ impl<'t> RecoveredFiles<'t> {
         });
         let mut files = Vec::new();
         for Item { path, kind } in items {
-            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            let file_name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             // Checksum files of Hadoop's local file system, which HBase does not see.
-            if name.starts_with('.') {
+            if file_name.starts_with('.') {
                 continue;
             }
-            match (name.parse(), kind) {
+            match (file_name.parse(), kind) {
                 (_, ItemKind::File { len: 0 }) => {
                     let what = "the recovered HFile has no bytes; HBase deletes it";
                     found.warnings.push(Warning::new(path, what));
                 }
                 (Ok(name @ StoreFileName::HFile(_)), ItemKind::File { .. } | ItemKind::Other) => {
-                    let (path, place) = (Some(path), Arc::clone(&place));
-                    files.push(StoreFile { name, len: None, half: None, path, place });
+                    files.push(StoreFile {
+                        name,
+                        len: None,
+                        half: None,
+                        path: Some(path),
+                        place: Arc::clone(&place),
+                    });
                 }
                 _ => {
                     let what = "is no HFile by its name; with it among recovered HFiles, HBase does not open the region";
@@ -148,8 +153,11 @@ impl<'t> RecoveredFiles<'t> {
 
 /// Returns the logs of masters, whatever their names are.
 fn logs_of_masters(items: Vec<Item>) -> Vec<PathBuf> {
-    let is_log = |item: &Item| matches!(item.kind, ItemKind::File { len: 1.. } | ItemKind::Other);
-    let mut logs: Vec<PathBuf> = items.into_iter().filter(is_log).map(|item| item.path).collect();
+    let mut logs: Vec<PathBuf> = items
+        .into_iter()
+        .filter(|item| matches!(item.kind, ItemKind::File { len: 1.. } | ItemKind::Other))
+        .map(|item| item.path)
+        .collect();
     logs.sort();
     logs
 }
@@ -185,9 +193,9 @@ fn recovered_edits(items: Vec<Item>, found: &mut Found) -> Vec<PathBuf> {
 
 /// Splits a name after its sequence id, which is negative in logs of old versions.
 fn split_number(name: &str) -> (&str, &str) {
-    let name = name.strip_prefix('-').unwrap_or(name);
-    let end = name.bytes().position(|byte| !byte.is_ascii_digit());
-    name.split_at_checked(end.unwrap_or(name.len())).unwrap_or((name, ""))
+    let digits = name.strip_prefix('-').unwrap_or(name);
+    let end = digits.bytes().position(|byte| !byte.is_ascii_digit());
+    digits.split_at_checked(end.unwrap_or(digits.len())).unwrap_or((digits, ""))
 }
 
 fn is_digits(text: &str) -> bool {
@@ -196,11 +204,15 @@ fn is_digits(text: &str) -> bool {
 
 /// Returns the greatest sequence id that a file among recovered edits has as its name.
 fn last_opened(items: &[Item]) -> Option<SequenceId> {
-    let number = |name: &str| {
-        let number = SEQUENCE_SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix))?;
-        number.parse().ok().filter(|number| *number <= SequenceId::MAX.get())
-    };
-    items.iter().filter_map(Item::name).filter_map(number).max().map(SequenceId::new)
+    items
+        .iter()
+        .filter_map(Item::name)
+        .filter_map(|name| {
+            let number = SEQUENCE_SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix))?;
+            number.parse().ok().filter(|number| *number <= SequenceId::MAX.get())
+        })
+        .max()
+        .map(SequenceId::new)
 }
 
 #[cfg(test)]
@@ -227,8 +239,8 @@ mod tests {
         };
         let mut region =
             Region { info, families: Vec::new(), recovered_edits: Vec::new(), last_opened: None };
-        let directory = table_in(root.path(), "data", &table);
-        let directory = directory.join(region.info.encoded_name.as_str()).join("recovered.wals");
+        let of_table = table_in(root.path(), "data", &table);
+        let directory = of_table.join(region.info.encoded_name.as_str()).join("recovered.wals");
         fs::create_dir_all(&directory).expect("disk takes it");
         let log = directory.join("master%2C16000%2C1.2");
         fs::write(&log, b"PWAL").expect("disk takes it");

@@ -182,13 +182,15 @@ impl RegionDirectories<'_> {
             let info = describe(&other).ok()?;
             let is_next = !merged.end_key.is_empty() && info.start_key == merged.end_key;
             // The merged region would have references to the files of a parent.
-            let has_files = |family: &&[u8]| {
-                let items = self.family_items(&item.path, family);
-                items.is_some_and(|items| {
-                    items.iter().any(|item| matches!(item.kind, ItemKind::File { len: 1.. }))
+            if is_next
+                && info.id < merged.id
+                && !with_references.iter().any(|family| {
+                    let items = self.family_items(&item.path, family);
+                    items.is_some_and(|items| {
+                        items.iter().any(|item| matches!(item.kind, ItemKind::File { len: 1.. }))
+                    })
                 })
-            };
-            if is_next && info.id < merged.id && !with_references.iter().any(has_files) {
+            {
                 return None;
             }
         }

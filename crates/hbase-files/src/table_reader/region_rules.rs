@@ -51,14 +51,12 @@ impl TableRegions {
                 continue;
             }
             complete(path, schema, &mut region, found);
-            let reason = match &region.info {
-                info if info.replica_id != 0 => Some(LeftOutReason::Replica),
-                info if info.is_split_parent() => Some(LeftOutReason::SplitParent),
-                _ => None,
-            };
-            match reason {
-                Some(reason) => parts.left_out.push(LeftOut { region, reason }),
-                None => parts.regions.push(region),
+            if region.info.replica_id != 0 {
+                parts.left_out.push(LeftOut { region, reason: LeftOutReason::Replica });
+            } else if region.info.is_split_parent() {
+                parts.left_out.push(LeftOut { region, reason: LeftOutReason::SplitParent });
+            } else {
+                parts.regions.push(region);
             }
         }
         parts.sort();
@@ -76,32 +74,40 @@ impl TableRegions {
     ///
     /// A region whose row has no readable description counts unless other regions cover all its rows.
     pub(crate) fn apply_meta(&mut self, meta: &MetaRegions) -> bool {
-        let is_live = |region: &&Region| meta.is_live(region.name());
-        let mut live: Vec<&RegionInfo> =
-            self.regions.iter().filter(is_live).map(|region| &region.info).collect();
+        let mut live: Vec<&RegionInfo> = self
+            .regions
+            .iter()
+            .filter(|region| meta.is_live(region.name()))
+            .map(|region| &region.info)
+            .collect();
         let mut covered = Covered::default();
         for info in &live {
             covered.insert(&info.start_key, &info.end_key);
         }
-        let is_undescribed = |region: &&Region| {
-            meta.has(region.name())
-                && meta.description(region.name()).is_none()
-                && !meta.is_parent(region.name())
-                && !covered.covers(&region.info.start_key, &region.info.end_key)
-        };
-        let undescribed: Vec<&RegionInfo> =
-            self.regions.iter().filter(is_undescribed).map(|region| &region.info).collect();
+        let undescribed: Vec<&RegionInfo> = self
+            .regions
+            .iter()
+            .filter(|region| {
+                meta.has(region.name())
+                    && meta.description(region.name()).is_none()
+                    && !meta.is_parent(region.name())
+                    && !covered.covers(&region.info.start_key, &region.info.end_key)
+            })
+            .map(|region| &region.info)
+            .collect();
         for info in &undescribed {
             covered.insert(&info.start_key, &info.end_key);
         }
         live.extend(undescribed);
         live.sort_by(|one, other| one.start_key.cmp(&other.start_key));
-        let is_explained = |Region { info, .. }: &Region| {
-            meta.has(&info.encoded_name)
-                || (covered.covers(&info.start_key, &info.end_key)
-                    && overlapping(&live, info).all(|live| live.id >= info.id))
-        };
-        if meta.is_empty() || !(meta.has_log || self.regions.iter().all(is_explained)) {
+        if meta.is_empty()
+            || !(meta.has_log
+                || self.regions.iter().all(|Region { info, .. }| {
+                    meta.has(&info.encoded_name)
+                        || (covered.covers(&info.start_key, &info.end_key)
+                            && overlapping(&live, info).all(|live| live.id >= info.id))
+                }))
+        {
             return false;
         }
         let counts: BTreeSet<RegionName> =
@@ -111,10 +117,12 @@ impl TableRegions {
                 self.regions.push(region);
                 continue;
             }
-            let reason = match meta.has(region.name()) {
-                true if meta.is_parent(region.name()) => LeftOutReason::SplitParent,
-                true => LeftOutReason::Replaced,
-                false => LeftOutReason::NotInMeta,
+            let reason = if !meta.has(region.name()) {
+                LeftOutReason::NotInMeta
+            } else if meta.is_parent(region.name()) {
+                LeftOutReason::SplitParent
+            } else {
+                LeftOutReason::Replaced
             };
             self.left_out.push(LeftOut { region, reason });
         }
@@ -156,20 +164,22 @@ impl TableRegions {
 
     /// Drops the problems of regions that do not count.
     pub(crate) fn drop_problems_of_left_out(&self, table: &Path, problems: &mut Vec<Error>) {
-        let names = self.left_out.iter().map(|left_out| left_out.region.name().as_str());
-        let names: BTreeSet<&str> = names.collect();
-        let is_left_out = |path: &Path| {
-            let name = path.strip_prefix(table).ok().and_then(|below| below.iter().next());
-            name.and_then(OsStr::to_str).is_some_and(|name| names.contains(name))
-        };
-        problems.retain(|problem| !problem.path().is_some_and(is_left_out));
+        let listed = self.left_out.iter().map(|left_out| left_out.region.name().as_str());
+        let names: BTreeSet<&str> = listed.collect();
+        problems.retain(|problem| {
+            !problem.path().is_some_and(|path| {
+                let name = path.strip_prefix(table).ok().and_then(|below| below.iter().next());
+                name.and_then(OsStr::to_str).is_some_and(|name| names.contains(name))
+            })
+        });
     }
 
     /// Reports rows that are in no region, or in two.
     pub(crate) fn check_key_ranges(&self, path: &Path, problems: &mut Vec<Error>) {
-        let key = |key: &[u8]| if key.is_empty() { None } else { Some(key.to_vec()) };
-        let mut report = |what: String, first: &[u8], last: &[u8]| {
-            let rows = Box::new(RowsBetween { first: key(first), last: key(last) });
+        let mut report = |what: String, from: &[u8], to: &[u8]| {
+            let [first, last] =
+                [from, to].map(|key| if key.is_empty() { None } else { Some(key.to_vec()) });
+            let rows = Box::new(RowsBetween { first, last });
             problems.push(Error::KeyRanges { path: path.to_owned(), what, rows });
         };
         // The end of the regions so far, and the last of them; `None` at the end of the table.
@@ -183,8 +193,8 @@ impl TableRegions {
                 }
                 Some(end) if is_start || start_key[..] == *end => {}
                 end => {
-                    let before = before.map(ToString::to_string).unwrap_or_default();
-                    let what = format!("the regions {before} and {encoded_name} overlap");
+                    let last = before.map(ToString::to_string).unwrap_or_default();
+                    let what = format!("the regions {last} and {encoded_name} overlap");
                     report(
                         what,
                         start_key,
@@ -218,9 +228,10 @@ fn overlapping<'r>(
 ) -> impl Iterator<Item = &'r RegionInfo> {
     let after = regions.partition_point(|region| region.start_key <= info.start_key);
     let candidates = regions.get(after.saturating_sub(1)..).unwrap_or_default();
-    let is_before_end =
-        |region: &&&RegionInfo| info.end_key.is_empty() || region.start_key < info.end_key;
-    candidates.iter().take_while(is_before_end).copied()
+    candidates
+        .iter()
+        .take_while(|region| info.end_key.is_empty() || region.start_key < info.end_key)
+        .copied()
 }
 
 /// Gives a region each family of the schema, and removes families that the schema does not have.
@@ -286,26 +297,25 @@ impl Covered {
     }
 
     /// Adds a key range, and joins it with those that it touches.
-    fn insert(&mut self, start: &[u8], end: &[u8]) {
-        let (mut start, mut end) = (start.to_vec(), end.to_vec());
+    fn insert(&mut self, first_row: &[u8], end_row: &[u8]) {
+        let (mut start, mut end) = (first_row.to_vec(), end_row.to_vec());
         let before = self.ranges.range::<[u8], _>((Bound::Unbounded, Bound::Included(&start[..])));
         if let Some((first, covered)) = before.last()
             && (covered.is_empty() || *covered >= start)
         {
-            let first = first.clone();
-            start.clone_from(&first);
-            let covered = self.ranges.remove(&first).expect(LISTED);
-            if reaches(&covered, &end) {
-                end = covered;
+            start = first.clone();
+            let joined = self.ranges.remove(&start).expect(LISTED);
+            if reaches(&joined, &end) {
+                end = joined;
             }
         }
         while let Some((next, _)) = self.ranges.range(start.clone()..).next()
             && (end.is_empty() || *next <= end)
         {
-            let next = next.clone();
-            let covered = self.ranges.remove(&next).expect(LISTED);
-            if reaches(&covered, &end) {
-                end = covered;
+            let key = next.clone();
+            let joined = self.ranges.remove(&key).expect(LISTED);
+            if reaches(&joined, &end) {
+                end = joined;
             }
         }
         self.ranges.insert(start, end);

@@ -49,8 +49,8 @@ fn regions_that_overlap_a_range_are_found_in_order() {
         replica_id: 0,
         encoded_name: "1".parse().expect("a name"),
     };
-    let live = [info(b"", b"b"), info(b"b", b"d"), info(b"d", b"")];
-    let live: Vec<&RegionInfo> = live.iter().collect();
+    let infos = [info(b"", b"b"), info(b"b", b"d"), info(b"d", b"")];
+    let live: Vec<&RegionInfo> = infos.iter().collect();
     for (start, end, expected) in [
         (&b""[..], &b""[..], vec![&b""[..], b"b", b"d"]),
         (b"", b"b", vec![b""]),
@@ -69,12 +69,14 @@ fn regions_that_overlap_a_range_are_found_in_order() {
 
 /// Returns a schema with these families.
 fn schema(names: &[&str]) -> TableSchema {
-    let family = |name: &&str| FamilySchemaMessage {
-        name: Some(name.as_bytes().to_vec()),
-        ..FamilySchemaMessage::default()
-    };
     let table = TableNameMessage { namespace: None, qualifier: Some(b"t".to_vec()) };
-    let families = names.iter().map(family).collect();
+    let families = names
+        .iter()
+        .map(|name| FamilySchemaMessage {
+            name: Some(name.as_bytes().to_vec()),
+            ..FamilySchemaMessage::default()
+        })
+        .collect();
     let message = TableSchemaMessage { table: Some(table), families, ..Default::default() };
     TableSchema::parse(&message.encode_to_vec()).expect("sound")
 }

@@ -23,7 +23,7 @@ pub(super) struct Candidate {
     pub(super) len: u64,
     /// The decision so far.
     pub(super) decision: FileDecision,
-    /// Whether the caller has decided, which no rule changes.
+    /// Whether the caller has decided; rules then do not apply.
     pub(super) is_chosen: bool,
     pub(super) place: FilePlace,
     /// The bulk-loaded file that has the same bytes.
@@ -57,9 +57,9 @@ pub(super) struct Origin {
     pub(super) is_bulk_loaded: bool,
     /// The sequence id up to which the file has writes.
     pub(super) newest: Option<SequenceId>,
-    /// When the HFile was begun; for references and links, that to which they lead.
+    /// When the HFile was begun; for a reference or a link, the HFile to which it leads.
     pub(super) created: Option<Timestamp>,
-    /// Whether an engine wrote the file that can write several files in a compaction.
+    /// Whether the stripe or the date-tiered engine wrote the file: a compaction of theirs can write several files.
     pub(super) is_one_of_several: bool,
 }
 
@@ -79,11 +79,9 @@ impl Candidate {
     ) -> Result<Option<Self>> {
         let name = item.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let len = if let ItemKind::File { len } = item.kind { len } else { 0 };
-        let left_out = |reason: SkipReason| FileDecision::LeftOut(reason.description().to_owned());
-        let undecided = |why: &str| FileDecision::Undecided(why.to_owned());
         let decision = match FamilyEntry::of(item) {
             FamilyEntry::StoreFile(StoreFileName::Link(_)) if len > 0 => {
-                undecided("has the name of a link, which has no bytes, and has bytes")
+                FileDecision::undecided("has the name of a link, which has no bytes, and has bytes")
             }
             FamilyEntry::StoreFile(parsed) => match Origin::of(tree, &parsed, &item.path, len) {
                 Ok(origin) => {
@@ -95,23 +93,25 @@ impl Candidate {
                     let file = Self::new(name, len, FileDecision::Taken(origin.kind));
                     return Ok(Some(Self { loaded_copy, origin: Some(origin), ..file }));
                 }
-                Err(error) if error.is_loss() => undecided(&error_line(&error)),
+                Err(error) if error.is_loss() => FileDecision::undecided(&error_line(&error)),
                 Err(error) => return Err(error),
             },
             FamilyEntry::EmptyStoreFile(_) => {
-                undecided("is empty: a write did not finish, or its cells are lost")
+                FileDecision::undecided("is empty: a write did not finish, or its cells are lost")
             }
             FamilyEntry::NotAFile => {
-                undecided("has the name of a store file, and is no regular file")
+                FileDecision::undecided("has the name of a store file, and is no regular file")
             }
-            FamilyEntry::OtherFile { .. } => file_reason(&name).map_or_else(
-                || {
-                    let why = "does not have the name of a store file, so HBase does not read it";
-                    FileDecision::LeftOut(why.to_owned())
-                },
-                left_out,
-            ),
-            FamilyEntry::Other if item.kind == ItemKind::Other => left_out(SkipReason::NotAFile),
+            FamilyEntry::OtherFile { .. } => {
+                let why = file_reason(&name).map_or(
+                    "does not have the name of a store file, so HBase does not read it",
+                    SkipReason::description,
+                );
+                FileDecision::LeftOut(why.to_owned())
+            }
+            FamilyEntry::Other if item.kind == ItemKind::Other => {
+                FileDecision::LeftOut(SkipReason::NotAFile.description().to_owned())
+            }
             FamilyEntry::Other => return Ok(None),
         };
         Ok(Some(Self::new(name, len, decision)))
@@ -125,7 +125,7 @@ impl Candidate {
     ) -> Result<Self> {
         let path = archive.join(&listed.name);
         let archived = tree.find(&path).map_err(Error::io(&path, "find it"))?;
-        let place = archived.map_or(FilePlace::Nowhere, |_| FilePlace::Archive);
+        let place = if archived.is_some() { FilePlace::Archive } else { FilePlace::Nowhere };
         let file = Self::new(listed.name.clone(), 0, FileDecision::Undecided(String::new()));
         Ok(Self { place, listed: Some(listed), ..file })
     }
@@ -150,12 +150,12 @@ impl Candidate {
 
     /// Returns the origin of the file, if the list is to have it.
     pub(super) fn taken_origin(&self) -> Option<&Origin> {
-        self.origin.as_ref().filter(|_| self.decision.is_taken())
+        if self.decision.is_taken() { self.origin.as_ref() } else { None }
     }
 
     /// Returns the origin of the file, unless it is left out.
     pub(super) fn origin_unless_left_out(&self) -> Option<&Origin> {
-        self.origin.as_ref().filter(|_| !matches!(self.decision, FileDecision::LeftOut(_)))
+        if matches!(self.decision, FileDecision::LeftOut(_)) { None } else { self.origin.as_ref() }
     }
 }
 
@@ -178,7 +178,7 @@ impl Origin {
         let is_historical = info.decoded(FileInfo::HISTORICAL) == Some(FileInfoValue::Flag(true));
         // A job that writes files for bulk loads sets the flag of major compactions, too.
         let is_of_family = kind == FileKind::HFile && !is_bulk_loaded;
-        let inputs = info.compaction_inputs().filter(|_| is_of_family);
+        let inputs = if is_of_family { info.compaction_inputs() } else { None };
         Ok(Self {
             kind,
             inputs: inputs.into_iter().flatten().collect(),

@@ -25,6 +25,12 @@ pub enum FileDecision {
     Undecided(String),
 }
 
+impl FileDecision {
+    pub(super) fn undecided(why: &str) -> Self {
+        Self::Undecided(why.to_owned())
+    }
+}
+
 /// The kind of a file in a list.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum FileKind {

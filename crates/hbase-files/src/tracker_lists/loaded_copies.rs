@@ -49,9 +49,9 @@ impl<'t> LoadedFiles<'t> {
     /// Returns whether two files of the same length have the same bytes.
     fn has_same_bytes(&self, paths: [&Path; 2], len: u64) -> Result<bool> {
         const PART_LEN: usize = 1 << 16;
-        let open = |path: &Path| self.tree.open(path).map_err(Error::io(path, "open it"));
         let [one, other] = paths;
-        let (left, right) = (open(one)?, open(other)?);
+        let left = self.tree.open(one).map_err(Error::io(one, "open it"))?;
+        let right = self.tree.open(other).map_err(Error::io(other, "open it"))?;
         for at in (0..len).step_by(PART_LEN) {
             let rest = usize::try_from(len.saturating_sub(at)).unwrap_or(PART_LEN).min(PART_LEN);
             let mut bytes = [vec![0; rest], vec![0; rest]];
@@ -68,6 +68,6 @@ impl<'t> LoadedFiles<'t> {
 
 /// Returns whether a bulk load has written its sequence id into the name of a file.
 pub(super) fn is_loaded(name: &str) -> bool {
-    let name = name.parse::<StoreFileName>().ok();
-    name.is_some_and(|name| name.bulk_load_sequence().is_some())
+    let parsed = name.parse::<StoreFileName>().ok();
+    parsed.is_some_and(|parsed| parsed.bulk_load_sequence().is_some())
 }

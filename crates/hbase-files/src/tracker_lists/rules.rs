@@ -150,13 +150,13 @@ fn copies_of_bulk_loads(_: &Evidence<'_>, files: &[Candidate]) -> Decisions {
 }
 
 fn named_inputs(evidence: &Evidence<'_>, files: &[Candidate]) -> Decisions {
-    let files: Vec<FamilyFile> = files.iter().map(Candidate::family_file).collect();
+    let family: Vec<FamilyFile> = files.iter().map(Candidate::family_file).collect();
     let mut decisions = Decisions::new();
-    for input in files.iter().filter(|file| file.counts).flat_map(FamilyFile::other_inputs) {
+    for input in family.iter().filter(|file| file.counts).flat_map(FamilyFile::other_inputs) {
         let why = "compacted files name each other as inputs".to_owned();
         decisions.insert(input.clone(), FileDecision::Undecided(why));
     }
-    for (input, by) in ReplacedFiles::by_files(&files).by_file() {
+    for (input, by) in ReplacedFiles::by_files(&family).by_file() {
         let why = format!("{by} replaced it: a compaction had it as an input");
         decisions.insert(input.clone(), evidence.replaced(why));
     }
@@ -268,8 +268,8 @@ mod tests {
     /// Returns a file by its words: `NAME@SEQUENCE`, then `<INPUT,…` for a compaction of these files, `major`, `bulk`
     /// for a bulk-loaded file, `half` for a reference, `+TIME` for when it was begun, and `listed`.
     fn file(words: &str) -> Candidate {
-        let mut words = words.split(' ');
-        let (name, newest) = words.next().and_then(|word| word.split_once('@')).expect("a name");
+        let mut rest = words.split(' ');
+        let (name, newest) = rest.next().and_then(|word| word.split_once('@')).expect("a name");
         let mut origin = Origin {
             kind: FileKind::HFile,
             inputs: BTreeSet::new(),
@@ -280,7 +280,7 @@ mod tests {
             is_one_of_several: false,
         };
         let mut file = Candidate::new(name.to_owned(), 1, FileDecision::Taken(origin.kind));
-        for word in words {
+        for word in rest {
             match word.split_at(1) {
                 ("<", inputs) => origin.inputs = inputs.split(',').map(str::to_owned).collect(),
                 ("+", time) => origin.created = time.parse().ok().map(Timestamp::new),
@@ -288,8 +288,11 @@ mod tests {
                 ("b", _) => origin.is_bulk_loaded = true,
                 ("h", _) => origin.kind = FileKind::Reference,
                 _ => {
-                    let (name, size, reference) = (name.to_owned(), 0, None);
-                    file.listed = Some(crate::table::TrackedFile { name, size, reference });
+                    file.listed = Some(crate::table::TrackedFile {
+                        name: name.to_owned(),
+                        size: 0,
+                        reference: None,
+                    });
                 }
             }
         }
@@ -298,16 +301,19 @@ mod tests {
     }
 
     /// Returns the files with a mark: `+` taken, `-` left out, `?` undecided.
-    fn decide(files: &str, other_engine: Option<&str>) -> String {
-        let mut files: Vec<Candidate> = files.split("; ").map(file).collect();
-        let (previous, other_engine) = (PreviousLists::default(), other_engine.map(str::to_owned));
-        Evidence { previous: &previous, other_engine }.decide(&mut files);
-        let mark = |file: &Candidate| match file.decision {
-            FileDecision::Taken(_) => format!("+{}", file.name),
-            FileDecision::LeftOut(_) => format!("-{}", file.name),
-            FileDecision::Undecided(_) => format!("?{}", file.name),
-        };
-        files.iter().map(mark).collect::<Vec<_>>().join(" ")
+    fn decide(files: &str, engine: Option<&str>) -> String {
+        let mut candidates: Vec<Candidate> = files.split("; ").map(file).collect();
+        let other_engine = engine.map(str::to_owned);
+        Evidence { previous: &PreviousLists::default(), other_engine }.decide(&mut candidates);
+        candidates
+            .iter()
+            .map(|file| match file.decision {
+                FileDecision::Taken(_) => format!("+{}", file.name),
+                FileDecision::LeftOut(_) => format!("-{}", file.name),
+                FileDecision::Undecided(_) => format!("?{}", file.name),
+            })
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::table::root_paths::{list_if_there, table_in};
 use crate::table::tracker::DIRECTORY;
 use crate::table::tracker_setting::{other_store_engine, reads_list};
 use crate::table::{LeftOutReason, Table, TrackedFile, TrackedFiles};
-use crate::tree::{FileTree, Item, ItemKind};
+use crate::tree::{FileTree, ItemKind};
 use crate::warning::Warning;
 
 /// How lists are made, and what the caller has decided about single files.
@@ -173,9 +173,9 @@ impl ListRebuild {
         let of_family = Path::new(region.as_str()).join(family);
         let archive = table_in(&table.root, "archive/data", &table.name).join(&of_family);
         let previous = TrackedFiles::read_previous(tree, path)?;
-        let listed = previous.newest.iter().flat_map(|list| list.files.iter().rev());
+        let newest = previous.newest.iter().flat_map(|list| list.files.iter().rev());
         let mut listed: BTreeMap<_, _> =
-            listed.map(|file| (file.name.clone(), file.clone())).collect();
+            newest.map(|file| (file.name.clone(), file.clone())).collect();
         let loaded = LoadedFiles::list(tree, [path, &archive])?;
         let mut files = Vec::new();
         for item in list_if_there(tree, path)? {
@@ -201,11 +201,13 @@ impl ListRebuild {
             inputs.chain([file.name.clone()])
         }));
         let later = |time: u64| self.now.max(time.saturating_add(1));
-        let decided = |Candidate { name, len, decision, .. }| DecidedFile { name, len, decision };
         Ok(RebuiltList {
             region: RegionName::clone(region),
             family: (*family).to_owned(),
-            files: files.into_iter().map(decided).collect(),
+            files: files
+                .into_iter()
+                .map(|Candidate { name, len, decision, .. }| DecidedFile { name, len, decision })
+                .collect(),
             unreadable: previous.unreadable,
             timestamp: later(previous.timestamp_max),
             name_time: (previous.name_time_max > 0).then(|| later(previous.name_time_max)),
@@ -287,12 +289,14 @@ struct FamilyPlace<'t> {
 /// Returns the directories of regions of a table, by ascending name.
 fn regions(tree: &dyn FileTree, table: &Path) -> Result<BTreeMap<RegionName, PathBuf>> {
     let items = tree.list(table).map_err(Error::io(table, "list it"))?;
-    let region = |item: Item| {
-        let name = item.name()?.parse::<RegionName>().ok()?;
-        let is_directory = matches!(item.kind, ItemKind::Directory | ItemKind::DirectoryLink);
-        is_directory.then_some((name, item.path))
-    };
-    Ok(items.into_iter().filter_map(region).collect())
+    Ok(items
+        .into_iter()
+        .filter_map(|item| {
+            let name = item.name()?.parse::<RegionName>().ok()?;
+            let is_directory = matches!(item.kind, ItemKind::Directory | ItemKind::DirectoryLink);
+            is_directory.then_some((name, item.path))
+        })
+        .collect())
 }
 
 /// Warns of files of split and merged regions if no other region has a reference to them or their cells.
@@ -301,17 +305,19 @@ fn unreferenced(
     lists: &[RebuiltList],
     named_files: &BTreeSet<String>,
 ) -> Vec<Warning> {
-    let is_parent = |region: &RegionName| {
-        table.left_out.iter().any(|left_out| {
-            left_out.region.name() == region && left_out.reason != LeftOutReason::Replica
-        })
-    };
     let mut warnings = Vec::new();
-    for list in lists.iter().filter(|list| is_parent(&list.region)) {
+    for list in lists {
         let region = &list.region;
-        let is_used = |file: &DecidedFile| named_files.contains(&format!("{}.{region}", file.name));
-        let taken = list.files.iter().filter(|file| file.decision.is_taken());
-        for file in taken.filter(|file| !is_used(file)) {
+        let is_parent = table.left_out.iter().any(|left_out| {
+            left_out.region.name() == region && left_out.reason != LeftOutReason::Replica
+        });
+        if !is_parent {
+            continue;
+        }
+        for file in list.files.iter().filter(|file| file.decision.is_taken()) {
+            if named_files.contains(&format!("{}.{region}", file.name)) {
+                continue;
+            }
             let path = table.path.join(region.as_str()).join(&list.family).join(&file.name);
             let what = "is of a split or merged region, and no file of another region refers to it or was compacted \
                         from it: if the reference was only in a lost list, as in newer versions of HBase, its cells \

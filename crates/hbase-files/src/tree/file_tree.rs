@@ -94,8 +94,8 @@ pub struct LocalTree;
 impl FileTree for LocalTree {
     fn list(&self, directory: &Path) -> io::Result<Vec<Item>> {
         let mut items = Vec::new();
-        for entry in fs::read_dir(directory)? {
-            let entry = entry?;
+        for listed in fs::read_dir(directory)? {
+            let entry = listed?;
             let path = entry.path();
             let is_link = entry.file_type()?.is_symlink();
             let kind = match fs::metadata(&path) {

@@ -37,9 +37,11 @@ impl RootTree {
     }
 
     fn check_directory(&self, directory: &Path) -> io::Result<()> {
+        if !directory.starts_with(&self.root) {
+            return Ok(());
+        }
         // Does not wait: in a fork, a thread of the parent can hold the lock for ever.
-        let is_inside = || self.inside.try_lock().is_ok_and(|inside| inside.contains(directory));
-        if !directory.starts_with(&self.root) || is_inside() {
+        if self.inside.try_lock().is_ok_and(|inside| inside.contains(directory)) {
             return Ok(());
         }
         if directory != self.root {
@@ -72,8 +74,8 @@ pub(crate) fn check_inside(tree: &dyn FileTree, root: &Path, path: &Path) -> io:
         link.push(name);
         let target = tree.absolute(&link)?;
         if !target.starts_with(root) {
-            let root = root.to_owned();
-            return Err(io::Error::other(LinkOutOfRoot { link, target, root }));
+            let owned = root.to_owned();
+            return Err(io::Error::other(LinkOutOfRoot { link, target, root: owned }));
         }
     }
     Ok(()) // The link was replaced meanwhile.

@@ -79,8 +79,8 @@ impl FileCheck {
         let verified = sstable::verify(source.clone(), name.clone(), limits, progress);
         if let Some(feature) = verified.as_ref().err().and_then(unheard_feature) {
             let what = format!("cannot be read: {feature}");
-            let damage = |(used, _): &(&FileUse, _)| used.damage(what.clone(), used.rows.clone());
-            damages.extend(found.iter().map(damage));
+            damages
+                .extend(found.iter().map(|(used, _)| used.damage(what.clone(), used.rows.clone())));
             return Ok(());
         }
         let verification = verified?;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cells::{Clock, RowsBetween};
-use sstable::{CellRef, Damage, FileName, Limits, ReaderOptions};
+use sstable::{Damage, FileName, Limits, ReaderOptions};
 
 use super::damage::TableDamage;
 use super::file_use::FileUse;
@@ -92,8 +92,8 @@ impl MobCheck {
         path: &Path,
     ) -> Result<Vec<MobProblem>> {
         let region = RegionInfo::mob_region_name(table);
-        let family = String::from_utf8_lossy(family);
-        let key = format!("{}/{}/{region}/{family}/{name}", table.namespace(), table.name());
+        let family_name = String::from_utf8_lossy(family);
+        let key = format!("{}/{}/{region}/{family_name}/{name}", table.namespace(), table.name());
         if self.listed.contains(&key) {
             return Ok(Vec::new());
         }
@@ -129,20 +129,22 @@ impl MobCheck {
         };
         let file = match StoreFileReader::open(tree, location, name, options) {
             Ok(file) => file,
-            Err(Error::File(error)) => return is_sound(Err(error)).map(|_| references),
+            Err(Error::File(error)) => {
+                is_sound(Err(error))?;
+                return Ok(references);
+            }
             Err(error) => return Err(error),
         };
         let family = self.schema.family(&used.family).map(FamilySchema::retention);
-        let ttl = family.filter(|family| family.min_versions == 0).and_then(|family| family.ttl);
-        let ttl = ttl.and_then(|ttl| i64::try_from(ttl.as_millis()).ok());
+        let duration =
+            family.filter(|family| family.min_versions == 0).and_then(|family| family.ttl);
+        let ttl = duration.and_then(|duration| i64::try_from(duration.as_millis()).ok());
         let now = Clock::system().now().get();
-        let is_expired = |cell: &CellRef<'_>| {
-            ttl.is_some_and(|ttl| cell.timestamp.get().saturating_add(ttl) < now)
-        };
         let mut cells = file.bulk_scanner();
         let mut is_good = is_sound(cells.seek_to_first())?;
-        while let Some(cell) = cells.cell().filter(|_| is_good) {
-            if is_reference(&cell) && used.region.contains_row(cell.row) && !is_expired(&cell) {
+        while is_good && let Some(cell) = cells.cell() {
+            let is_expired = ttl.is_some_and(|ttl| cell.timestamp.get().saturating_add(ttl) < now);
+            if is_reference(&cell) && used.region.contains_row(cell.row) && !is_expired {
                 let row = Some(cell.row.to_vec());
                 match mob_value(&cell, &self.table) {
                     Ok(MobValue { table, file, .. }) => {
@@ -180,10 +182,13 @@ fn check(tree: &dyn FileTree, limits: Limits, path: &Path) -> Result<Vec<MobProb
         return Ok(vec![MobProblem { what, costs_rows: true }]);
     }
     let verification = verified?;
-    let problem = |damage: &Damage| {
-        let Damage { at, what, .. } = damage;
-        let what = format!("the MOB file {shown} is damaged at {:#x}: {what}", at.get());
-        MobProblem { what, costs_rows: verification.rows_lost(damage).is_some() }
-    };
-    Ok(verification.problems.iter().map(problem).collect())
+    Ok(verification
+        .problems
+        .iter()
+        .map(|damage| {
+            let Damage { at, what, .. } = damage;
+            let what = format!("the MOB file {shown} is damaged at {:#x}: {what}", at.get());
+            MobProblem { what, costs_rows: verification.rows_lost(damage).is_some() }
+        })
+        .collect())
 }

@@ -61,11 +61,13 @@ impl Table {
             self.all_problems().partition(|problem| self.is_damage(problem));
         let mut damages: Vec<_> =
             harmful.into_iter().map(|problem| self.damage_of(problem)).collect();
-        let incomplete = |problem: &Arc<Error>| Error::Incomplete {
-            path: self.path.clone(),
-            source: Arc::clone(problem),
-        };
-        let mut unread: Vec<_> = refused.into_iter().map(incomplete).collect();
+        let mut unread: Vec<_> = refused
+            .into_iter()
+            .map(|problem| Error::Incomplete {
+                path: self.path.clone(),
+                source: Arc::clone(problem),
+            })
+            .collect();
         for loss in self.missing_files() {
             match loss.unread {
                 Some(error) => unread.push(error),
@@ -100,11 +102,11 @@ impl Table {
     ///
     /// A region whose description may not be read looks missing, and leaves a gap.
     fn is_damage(&self, problem: &Error) -> bool {
-        let mut refused = self.all_problems().filter(|other| !other.is_damage());
+        let mut errors = self.all_problems().filter(|other| !other.is_damage());
         let follows = match problem {
-            Error::KeyRanges { .. } => refused.next().is_some(),
+            Error::KeyRanges { .. } => errors.next().is_some(),
             Error::Missing { searched, .. } => {
-                let mut refused = refused.filter_map(|refused| refused.path());
+                let mut refused = errors.filter_map(|error| error.path());
                 refused.any(|path| searched.iter().any(|place| path.starts_with(place)))
             }
             _ => false,
@@ -128,15 +130,18 @@ impl Table {
         if !self.schema.families.iter().any(FamilySchema::is_mob) {
             return;
         }
-        let mut mob = MobCheck::new(self);
-        mob.listed = files.iter().map(|file| file.path.clone()).collect();
-        let mob = Arc::new(mob);
+        let mut check = MobCheck::new(self);
+        check.listed = files.iter().map(|file| file.path.clone()).collect();
+        let mob = Arc::new(check);
         for file in files {
-            let has_references = |used: &FileUse| {
-                let family = self.schema.family(&used.family);
-                family.is_some_and(FamilySchema::is_mob) && !used.region.is_mob()
-            };
-            file.mob = file.uses.iter().any(has_references).then(|| Arc::clone(&mob));
+            file.mob = file
+                .uses
+                .iter()
+                .any(|used| {
+                    let family = self.schema.family(&used.family);
+                    family.is_some_and(FamilySchema::is_mob) && !used.region.is_mob()
+                })
+                .then(|| Arc::clone(&mob));
         }
     }
 
@@ -147,13 +152,13 @@ impl Table {
         if !region.info.is_mob() {
             return region.info.rows();
         }
-        let writer = match &file.name {
+        let name = match &file.name {
             crate::names::StoreFileName::Mob(name) => name.region(),
             _ => None,
         };
         let left_out = self.left_out.iter().map(|left_out| &left_out.region);
         let mut regions = self.regions.iter().chain(left_out);
-        let writer = regions.find(|region| writer == Some(region.name()));
+        let writer = regions.find(|region| name == Some(region.name()));
         writer.map_or_else(RowsBetween::default, |region| region.info.rows())
     }
 

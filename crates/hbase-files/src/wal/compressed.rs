@@ -78,21 +78,8 @@ impl Dictionaries {
         region: Vec<u8>,
         table: Vec<u8>,
     ) -> Result<(Vec<u8>, Vec<u8>), Stop> {
-        let total = &mut self.total;
-        let mut read = |dictionary: &mut Dictionary, field: Vec<u8>| {
-            let mut input = Input::new(Arc::new(Bytes::from(field)));
-            let mut name = Vec::new();
-            let done = dictionary.read(&mut input, KEY_LEN_MAX, total, &mut name);
-            match done {
-                Ok(_) if input.left() == 0 => Ok(name),
-                Ok(_) | Err(Stop::Ends) => {
-                    Err(Stop::wrong("a name in the key of an entry has the wrong length"))
-                }
-                Err(other) => Err(other),
-            }
-        };
-        let region = read(&mut self.region, region)?;
-        Ok((region, read(&mut self.table, table)?))
+        let region_name = read_name(&mut self.region, region, &mut self.total)?;
+        Ok((region_name, read_name(&mut self.table, table, &mut self.total)?))
     }
 
     /// Reads a cell.
@@ -112,9 +99,10 @@ impl Dictionaries {
         self.parts.clear();
         let (parts, total) = (&mut self.parts, &mut self.total);
         let row_len = self.row.read(input, names_len.min(KeyRef::ROW_LEN_MAX), total, parts)?;
-        let left = names_len.saturating_sub(row_len);
-        let family_len = self.family.read(input, left.min(KeyRef::FAMILY_LEN_MAX), total, parts)?;
-        let left = left.saturating_sub(family_len);
+        let after_row = names_len.saturating_sub(row_len);
+        let family_len =
+            self.family.read(input, after_row.min(KeyRef::FAMILY_LEN_MAX), total, parts)?;
+        let left = after_row.saturating_sub(family_len);
         if self.qualifier.read(input, left, total, parts)? != left {
             return Err(wrong());
         }
@@ -145,8 +133,9 @@ impl Dictionaries {
         // One byte more than the stated length: a value that is longer is detected.
         let limit = u64::try_from(len).unwrap_or(u64::MAX).saturating_add(1);
         let mut decoder = GzDecoder::new(&mut stored).take(limit);
-        let wrong = |_| Stop::wrong("a compressed value is not a whole gzip member");
-        decoder.read_to_end(&mut self.value).map_err(wrong)?;
+        decoder
+            .read_to_end(&mut self.value)
+            .map_err(|_| Stop::wrong("a compressed value is not a whole gzip member"))?;
         drop(decoder);
         if self.value.len() != len || !stored.is_empty() {
             return Err(Stop::wrong("a compressed value has the wrong length"));
@@ -165,12 +154,29 @@ impl Dictionaries {
             let at = self.tag_bytes.len();
             let left = len.saturating_sub(at).checked_sub(2).ok_or_else(wrong)?;
             self.tag_bytes.extend_from_slice(&[0, 0]);
-            let tag_len = dictionary.read(input, left, &mut self.total, &mut self.tag_bytes)?;
-            let tag_len = u16::try_from(tag_len).map_err(|_| wrong())?.to_be_bytes();
+            let read_len = dictionary.read(input, left, &mut self.total, &mut self.tag_bytes)?;
+            let tag_len = u16::try_from(read_len).map_err(|_| wrong())?.to_be_bytes();
             for (byte, of_len) in self.tag_bytes.iter_mut().skip(at).zip(tag_len) {
                 *byte = of_len;
             }
         }
         Ok(())
+    }
+}
+
+/// Reads a name in the key of an entry: a whole field.
+fn read_name(
+    dictionary: &mut Dictionary,
+    field: Vec<u8>,
+    total: &mut usize,
+) -> Result<Vec<u8>, Stop> {
+    let mut input = Input::new(Arc::new(Bytes::from(field)));
+    let mut name = Vec::new();
+    match dictionary.read(&mut input, KEY_LEN_MAX, total, &mut name) {
+        Ok(_) if input.left() == 0 => Ok(name),
+        Ok(_) | Err(Stop::Ends) => {
+            Err(Stop::wrong("a name in the key of an entry has the wrong length"))
+        }
+        Err(other) => Err(other),
     }
 }

@@ -103,8 +103,9 @@ impl LogContinuation {
                         && (&torn.table, &torn.region) == (&key.0, &key.1)
                 });
                 // A region that was opened again may have been with another server in the meantime.
-                let is_opening = || entry.cells.iter().any(is_opening);
-                first.entry(key).or_insert_with(|| if is_opening() { 0 } else { entry.sequence });
+                let first_sequence =
+                    if entry.cells.iter().any(is_opening) { 0 } else { entry.sequence };
+                first.entry(key).or_insert(first_sequence);
             }
             // The server can have begun several logs until a write succeeded.
             if !first.is_empty() {
@@ -112,13 +113,17 @@ impl LogContinuation {
                 break;
             }
         }
-        let gap = |(key, last): (RegionKey, u64)| {
-            let (from, to) = (last.checked_add(1)?, first.get(&key)?.checked_sub(1)?);
-            let (table, region) = key;
-            (from <= to).then_some(SequenceGap { table, region, first: from, last: to })
+        let gaps = if is_repeated {
+            Vec::new()
+        } else {
+            last.into_iter()
+                .filter_map(|(key, last)| {
+                    let (from, to) = (last.checked_add(1)?, first.get(&key)?.checked_sub(1)?);
+                    let (table, region) = key;
+                    (from <= to).then_some(SequenceGap { table, region, first: from, last: to })
+                })
+                .collect()
         };
-        let gaps =
-            if is_repeated { Vec::new() } else { last.into_iter().filter_map(gap).collect() };
         // Without missing ids, assume that the server died before it had closed the log: nothing is lost.
         if !is_torn && gaps.is_empty() {
             return Ok(None);
@@ -157,13 +162,13 @@ fn is_opening(cell: &Cell) -> bool {
 /// Returns the logs that the same server began after `log`, the oldest first.
 fn newer_logs<'l>(log: &Path, others: impl IntoIterator<Item = &'l Path>) -> Vec<&'l Path> {
     let Some(name) = LogName::of(log) else { return Vec::new() };
-    let newer = others.into_iter().filter_map(|other| {
+    let readable = others.into_iter().filter_map(|other| {
         let found = LogName::of(other).filter(|other| {
             (other.prefix, other.suffix) == (name.prefix, name.suffix) && other.time > name.time
         });
         Some((found?.time, other))
     });
-    let mut newer: Vec<(u64, &Path)> = newer.collect();
+    let mut newer: Vec<(u64, &Path)> = readable.collect();
     newer.sort_unstable();
     newer.into_iter().map(|(_, path)| path).collect()
 }

@@ -90,17 +90,17 @@ impl Dictionary {
 
     /// Adds an entry as the most recently used one; returns the length of the entry that it replaces.
     fn add(&mut self, bytes: &[u8]) -> usize {
-        let bytes = Box::from(bytes);
+        let owned = Box::from(bytes);
         let mut replaced = 0;
         let index = if self.slots.len() < self.capacity {
-            self.slots.push(Slot { bytes, newer: NONE, older: NONE });
+            self.slots.push(Slot { bytes: owned, newer: NONE, older: NONE });
             self.slots.len().saturating_sub(1)
         } else {
             let index = self.least_recent;
             self.unlink(index);
             if let Some(slot) = self.slots.get_mut(index) {
                 replaced = slot.bytes.len();
-                slot.bytes = bytes;
+                slot.bytes = owned;
             }
             index
         };

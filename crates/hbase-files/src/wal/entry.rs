@@ -46,8 +46,7 @@ impl LogEntry {
     ///
     /// At that moment all earlier writes of the region are in store files.
     pub(crate) fn is_region_event(&self) -> bool {
-        let is_event = |cell: &Cell| is_marker(cell) && cell.qualifier().starts_with(REGION_EVENT);
-        self.cells.iter().any(is_event)
+        self.cells.iter().any(|cell| is_marker(cell) && cell.qualifier().starts_with(REGION_EVENT))
     }
 }
 
@@ -88,8 +87,8 @@ pub(super) struct Key {
 impl Key {
     /// Parses the message `WALKey`.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, Stop> {
-        let message = KeyMessage::decode(bytes);
-        let message = message.map_err(|_| Stop::wrong("the key of an entry cannot be parsed"))?;
+        let decoded = KeyMessage::decode(bytes);
+        let message = decoded.map_err(|_| Stop::wrong("the key of an entry cannot be parsed"))?;
         let missing = |field| Stop::wrong(format!("the key of an entry has no {field}"));
         let cells = message.cells.unwrap_or_default();
         if i32::try_from(cells).is_err() {

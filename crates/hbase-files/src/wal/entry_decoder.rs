@@ -33,19 +33,19 @@ impl Codec {
     /// Reads the next entry; `None` after a zero in place of its length.
     pub(super) fn read_entry(&mut self, input: &mut Input) -> Result<Option<LogEntry>, Stop> {
         let offset = input.offset();
-        let len = input.varint_len()?;
-        if len == 0 {
+        let key_len = input.varint_len()?;
+        if key_len == 0 {
             return Ok(None);
         }
-        let key = Key::parse(input.take_part("the key of an entry", len, KEY_LEN_MAX)?)?;
-        let (region, table) = match self {
+        let key = Key::parse(input.take_part("the key of an entry", key_len, KEY_LEN_MAX)?)?;
+        let (region_bytes, table_bytes) = match self {
             Self::Dictionaries(dictionaries) => dictionaries.names(key.region, key.table)?,
             Self::Plain | Self::Phoenix => (key.region, key.table),
         };
-        let text = |name, what| {
-            String::from_utf8(name).map_err(|_| Stop::wrong(format!("the {what} is not UTF-8")))
-        };
-        let (region, table) = (text(region, "region")?, text(table, "table")?);
+        let region =
+            String::from_utf8(region_bytes).map_err(|_| Stop::wrong("the region is not UTF-8"))?;
+        let table =
+            String::from_utf8(table_bytes).map_err(|_| Stop::wrong("the table is not UTF-8"))?;
         let sequence_id = SequenceId::new(key.sequence);
         let mut cells = Vec::new();
         let mut memory: usize = 0;
@@ -57,8 +57,8 @@ impl Codec {
             };
             let view = cell.as_ref();
             let parts = [view.row, view.family, view.qualifier, view.value, view.tags];
-            let len: usize = parts.iter().map(|part| part.len()).sum();
-            memory = memory.saturating_add(len).saturating_add(size_of_val(&cell));
+            let bytes: usize = parts.iter().map(|part| part.len()).sum();
+            memory = memory.saturating_add(bytes).saturating_add(size_of_val(&cell));
             Stop::check_limit("an entry", memory, ENTRY_LEN_MAX)?;
             cells.push(cell);
         }

@@ -75,8 +75,8 @@ impl Stop {
     /// Returns an error if a length exceeds a limit.
     pub(super) fn check_limit(what: &str, len: usize, limit: usize) -> Result<(), Self> {
         if len > limit {
-            let what = format!("{what} has {len} bytes; the limit is {} MiB", limit >> 20);
-            return Err(Self::Unsupported(what));
+            let problem = format!("{what} has {len} bytes; the limit is {} MiB", limit >> 20);
+            return Err(Self::Unsupported(problem));
         }
         Ok(())
     }

@@ -106,10 +106,10 @@ impl LogHeader {
         Self::check_support(&message)?;
         let dictionaries = message.has_compression.unwrap_or_default();
         // Without dictionaries, HBase ignores tag compression and value compression.
-        let has_values = dictionaries && message.has_value_compression.unwrap_or_default();
-        let value_compression = if has_values {
-            let number = message.value_compression;
-            let number = number
+        let compresses_values = dictionaries && message.has_value_compression.unwrap_or_default();
+        let value_compression = if compresses_values {
+            let stated = message.value_compression;
+            let number = stated
                 .ok_or_else(|| Stop::wrong("the header does not name the codec of values"))?;
             Some(ValueCompression::from_number(number)?)
         } else {
@@ -132,7 +132,9 @@ impl LogHeader {
             let name = secure.map(|name| format!(" (written by {name:?})")).unwrap_or_default();
             return Err(Stop::Unsupported(format!("an encrypted log{name}")));
         }
-        if let Some(writer) = message.writer.as_ref().filter(|name| !WRITERS.contains(&&***name)) {
+        if let Some(writer) = message.writer.as_deref()
+            && !WRITERS.contains(&writer)
+        {
             return Err(Stop::Unsupported(format!("the writer {writer:?}")));
         }
         let has_dictionaries = message.has_compression.unwrap_or_default();

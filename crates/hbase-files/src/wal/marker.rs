@@ -99,8 +99,7 @@ impl Marker {
             b"HBASE::COMPACTION" => {
                 let CompactionMessage { region, family, inputs, outputs } =
                     CompactionMessage::decode(value).ok()?;
-                let (region, family) = (region?, family?);
-                Some(Self::Compaction { region, family, inputs, outputs })
+                Some(Self::Compaction { region: region?, family: family?, inputs, outputs })
             }
             b"HBASE::REGION_EVENT::REGION_OPEN" => {
                 let message = RegionEventMessage::decode(value).ok()?;

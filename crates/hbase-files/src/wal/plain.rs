@@ -39,17 +39,18 @@ pub(super) fn read_phoenix_cell(input: &mut Input, sequence_id: SequenceId) -> R
 }
 
 fn read_cell_of(input: &mut Input, len: i32, sequence_id: SequenceId) -> Result<Cell, Stop> {
-    let len = usize::try_from(len).map_err(|_| Stop::wrong("the length of a cell is negative"))?;
-    parse(input.take_part("a cell", len, CELL_LEN_MAX)?, sequence_id)
+    let cell_len =
+        usize::try_from(len).map_err(|_| Stop::wrong("the length of a cell is negative"))?;
+    parse(input.take_part("a cell", cell_len, CELL_LEN_MAX)?, sequence_id)
         .ok_or_else(|| Stop::wrong("the lengths in a cell contradict each other"))?
 }
 
 /// Parses the bytes of a cell; `None` if its lengths are wrong.
 fn parse(bytes: &[u8], sequence_id: SequenceId) -> Option<Result<Cell, Stop>> {
-    let (key_len, rest) = split_len(bytes)?;
-    let (value_len, rest) = split_len(rest)?;
-    let (key, rest) = rest.split_at_checked(key_len)?;
-    let (value, rest) = rest.split_at_checked(value_len)?;
+    let (key_len, after_key_len) = split_len(bytes)?;
+    let (value_len, after_lens) = split_len(after_key_len)?;
+    let (key, after_key) = after_lens.split_at_checked(key_len)?;
+    let (value, rest) = after_key.split_at_checked(value_len)?;
     let tags = if rest.is_empty() {
         rest
     } else {

@@ -114,8 +114,8 @@ impl Reader {
         let mut input = Input::new(source);
         let magic_len = MAGIC.len().min(usize::try_from(len).unwrap_or(usize::MAX));
         if !MAGIC.starts_with(input.take(magic_len).map_err(fail)?) {
-            let contents = Contents::of(&**input.source());
-            let contents = contents.map_err(|error| fail(Stop::Io(0, error)))?;
+            let found = Contents::of(&**input.source());
+            let contents = found.map_err(|error| fail(Stop::Io(0, error)))?;
             return Err(Error::NotALog { file, is_hfile: contents == Contents::HFile });
         }
         let header = match LogHeader::read(&mut input) {
@@ -127,8 +127,8 @@ impl Reader {
             }
             Err(stop) => return Err(fail(stop)),
         };
-        let trailer = trailer::find(&**input.source(), input.offset());
-        let trailer = trailer.map_err(|error| fail(Stop::Io(len, error)))?;
+        let found = trailer::find(&**input.source(), input.offset());
+        let trailer = found.map_err(|error| fail(Stop::Io(len, error)))?;
         if let Some(offset) = trailer {
             input.set_end(offset);
         }
@@ -177,8 +177,11 @@ impl Reader {
         let len = self.input.varint_len().ok()?;
         let key = self.input.take_part("the key of an entry", len, KEY_LEN_MAX).ok()?;
         let Key { region, table, sequence, .. } = Key::parse(key).ok()?;
-        let (table, region) = (String::from_utf8(table).ok()?, String::from_utf8(region).ok()?);
-        Some(TornEntry { table, region, sequence })
+        Some(TornEntry {
+            table: String::from_utf8(table).ok()?,
+            region: String::from_utf8(region).ok()?,
+            sequence,
+        })
     }
 
     /// Reads the next entry, or finds out how the file ends.
@@ -296,8 +299,8 @@ impl Reader {
     /// The first byte, a zero, was read as the length of a key.
     fn check_begun_trailer(&mut self) -> Result<(), Stop> {
         let wrong = || Stop::wrong("the key of an entry has no bytes");
-        let left = Some(self.input.left()).filter(|left| *left < trailer::FIXED_LEN);
-        let left = left.and_then(|left| usize::try_from(left).ok());
+        let bytes = Some(self.input.left()).filter(|left| *left < trailer::FIXED_LEN);
+        let left = bytes.and_then(|bytes| usize::try_from(bytes).ok());
         let mut rest = vec![0];
         rest.extend_from_slice(self.input.take(left.ok_or_else(wrong)?)?);
         if self.has_trailer || !trailer::is_begun_by(&rest) {
@@ -348,13 +351,13 @@ fn add_sequence(last: &mut HashMap<String, u64>, entry: &LogEntry) {
 
 /// Creates the error for a part that begins at `offset`.
 fn failure(file: &FileName, offset: u64, stop: Stop) -> Error {
-    let file = file.clone();
+    let name = file.clone();
     match stop {
-        Stop::Ends => Error::Damaged { file, offset, what: "the file ends".to_owned() },
-        Stop::Wrong(what) => Error::Damaged { file, offset, what },
+        Stop::Ends => Error::Damaged { file: name, offset, what: "the file ends".to_owned() },
+        Stop::Wrong(what) => Error::Damaged { file: name, offset, what },
         Stop::Unsupported(what) => {
-            Error::Unsupported { file, what: format!("{what}, at offset {offset}") }
+            Error::Unsupported { file: name, what: format!("{what}, at offset {offset}") }
         }
-        Stop::Io(offset, source) => Error::Io { file, offset, source },
+        Stop::Io(offset, source) => Error::Io { file: name, offset, source },
     }
 }

@@ -80,8 +80,7 @@ impl ServerEvents {
     /// entry with a greater sequence id than the event is older only if the clocks of the two servers
     /// leave no doubt.
     fn has_later_event(&self, entry: WrittenBy) -> bool {
-        let is_later = |(_, time): (&u64, &u64)| *time > entry.time;
-        self.times.range(entry.sequence..).next().is_some_and(is_later)
+        self.times.range(entry.sequence..).next().is_some_and(|(_, time)| *time > entry.time)
             || self.latest > entry.time.saturating_add(CLOCK_SKEW_MAX)
     }
 }

@@ -64,13 +64,12 @@ impl RegionLog {
         family: &[u8],
         last_opened: Option<SequenceId>,
     ) -> HashSet<String> {
-        let counts = |compaction: &&LoggedCompaction| {
+        let compactions = parts.iter().flat_map(|part| &part.compactions).filter(|compaction| {
             let LoggedCompaction { written, family: of, .. } = compaction;
             let is_old = last_opened.is_some_and(|opened| written.sequence <= opened.get())
                 || parts.iter().any(|part| part.events.has_event_after(*written));
             of == family && !is_old
-        };
-        let compactions = parts.iter().flat_map(|part| &part.compactions).filter(counts);
+        });
         compactions.flat_map(|compaction| &compaction.inputs).cloned().collect()
     }
 }

@@ -141,9 +141,10 @@ fn is_len(bytes: &[u8]) -> bool {
 }
 
 fn begins_key(bytes: &[u8]) -> bool {
-    let is_hex = |digit: &u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
     match bytes {
-        [0x0a, 0x20, digits @ .., 0x12] => digits.iter().all(is_hex),
+        [0x0a, 0x20, digits @ .., 0x12] => {
+            digits.iter().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+        }
         bytes => bytes.starts_with(b"\x0a\x0a1588230740\x12"),
     }
 }

@@ -73,13 +73,13 @@ impl ScanSplit {
                 message.has_meta_order = *order == Comparator::Meta;
             }
         }
-        let message = message.encode_to_vec();
-        if message.len() > LEN_MAX {
-            let what = format!("it has {} bytes, at most {LEN_MAX} are read", message.len());
+        let encoded = message.encode_to_vec();
+        if encoded.len() > LEN_MAX {
+            let what = format!("it has {} bytes, at most {LEN_MAX} are read", encoded.len());
             return Err(invalid(what));
         }
-        let checksum = crc_fast::crc32_iso_hdlc(&message).to_be_bytes();
-        Ok([MAGIC, &[VERSION], &checksum, &message].concat())
+        let checksum = crc_fast::crc32_iso_hdlc(&encoded).to_be_bytes();
+        Ok([MAGIC, &[VERSION], &checksum, &encoded].concat())
     }
 
     /// Makes a split of bytes. Reads no file.
@@ -94,22 +94,21 @@ impl ScanSplit {
 
 fn parse(bytes: &[u8], tree: Arc<dyn FileTree>) -> Result<ScanSplit, String> {
     let rest = bytes.strip_prefix(MAGIC).ok_or("the bytes are not those of a split")?;
-    let (version, rest) = rest.split_first().ok_or("it is cut off")?;
+    let (version, after_version) = rest.split_first().ok_or("it is cut off")?;
     if *version != VERSION {
         return Err(format!(
             "it has the format {version}, this build reads {VERSION}; {SAME_VERSION}"
         ));
     }
-    let (checksum, message) = rest.split_first_chunk::<4>().ok_or("it is cut off")?;
+    let (checksum, message) = after_version.split_first_chunk::<4>().ok_or("it is cut off")?;
     if message.len() > LEN_MAX {
         return Err(format!("it has {} bytes, more than {LEN_MAX}", message.len()));
     }
     if crc_fast::crc32_iso_hdlc(message) != u32::from_be_bytes(*checksum) {
         return Err("its checksum does not fit: it is damaged".to_owned());
     }
-    let message = SplitMessage::decode(message).map_err(|error| error.to_string())?;
     let SplitMessage { scan, len, table, file, has_meta_order, crate_version, attachment } =
-        message;
+        SplitMessage::decode(message).map_err(|error| error.to_string())?;
     if crate_version != CRATE_VERSION {
         return Err(format!(
             "it is of version {crate_version}, this is {CRATE_VERSION}; {SAME_VERSION}"
@@ -121,6 +120,6 @@ fn parse(bytes: &[u8], tree: Arc<dyn FileTree>) -> Result<ScanSplit, String> {
         (None, Some(path)) => SplitSource::File { path: path.into(), tree, order },
         _ => return Err("it has not one source".to_owned()),
     };
-    let scan = scan.ok_or("it has no scan")?.into_scan()?;
-    Ok(ScanSplit { source, scan, len, attachment })
+    let scan_message = scan.ok_or("it has no scan")?;
+    Ok(ScanSplit { source, scan: scan_message.into_scan()?, len, attachment })
 }

@@ -15,7 +15,7 @@ use crate::scan::damage::MissingCells;
 use crate::scan::plan::ScanPlan;
 use crate::scan::row_range::RowRange;
 use crate::table::store_file::StorePlace;
-use crate::table::{Family, Region, StoreFile, StoreFileReader, Table, split_rows};
+use crate::table::{Region, StoreFile, StoreFileReader, Table, split_rows};
 use crate::tree::FileTree;
 
 /// Maximum number of splits of one region or file.
@@ -66,9 +66,11 @@ impl Table {
     /// As [`scan`](Self::scan); unless the scan skips damage, also if a file of the table is missing, or the index
     /// of one cannot be read.
     pub fn splits(&self, scan: &TableScan, target_len: Option<u64>) -> Result<SplitPlan> {
-        let scan = with_time(scan);
-        let plan = ScanPlan::new(self, &scan)?;
-        if let Some(searched) = self.logs_missing.as_ref().filter(|_| scan.with_logs) {
+        let with_now = with_time(scan);
+        let plan = ScanPlan::new(self, &with_now)?;
+        if with_now.with_logs
+            && let Some(searched) = &self.logs_missing
+        {
             return Err(Error::logs_missing(self.root(), searched));
         }
         let mut splits = Vec::new();
@@ -76,7 +78,7 @@ impl Table {
             let lost_logs = self
                 .lost_logs
                 .iter()
-                .filter(|lost| scan.with_logs && lost.region == *region.name());
+                .filter(|lost| with_now.with_logs && lost.region == *region.name());
             lost_logs.for_each(|lost| plan.losses.add(FileLoss::from(lost).into()));
             let splitter = RegionSplitter { table: self, plan: &plan, region };
             splitter.add_splits(target_len, &mut splits)?;
@@ -100,27 +102,27 @@ impl ScanSplit {
         scan: &TableScan,
         target_len: Option<u64>,
     ) -> Result<Vec<Self>> {
-        let scan = with_time(scan);
-        let reader = open_file(&**tree, path, &scan)?;
+        let with_now = with_time(scan);
+        let reader = open_file(&**tree, path, &with_now)?;
         let whole = reader.whole();
         let order = whole.trailer().comparator;
-        let range = scan.row_range(order);
+        let range = with_now.row_range(order);
         if !range.overlaps(whole, order) {
             return Ok(Vec::new());
         }
         let halves = if reader.half().is_some() { 2 } else { 1 };
         let len = whole.len().checked_div(halves).unwrap_or(0);
-        let is_divided = order == Comparator::Bytes && scan.row.is_none();
+        let is_divided = order == Comparator::Bytes && with_now.row.is_none();
         let parts = if is_divided { parts_of(len, target_len) } else { 1 };
         let cuts = if parts > 1 { split_rows([Ok(reader)], number(parts))? } else { Vec::new() };
         // The name says what the file is, so a link keeps its own.
-        let directory = path.parent().filter(|directory| *directory != Path::new(""));
-        let directory = directory.unwrap_or(Path::new("."));
-        let directory = tree.absolute(directory).map_err(Error::io(directory, "resolve it"))?;
-        let path = directory.join(path.file_name().unwrap_or_default());
-        let source = SplitSource::File { path, tree: Arc::clone(tree), order };
+        let parent = path.parent().filter(|directory| *directory != Path::new(""));
+        let given = parent.unwrap_or(Path::new("."));
+        let directory = tree.absolute(given).map_err(Error::io(given, "resolve it"))?;
+        let real = directory.join(path.file_name().unwrap_or_default());
+        let source = SplitSource::File { path: real, tree: Arc::clone(tree), order };
         let mut splits = Vec::new();
-        add_parts(&source, &scan, &range, Cuts { rows: cuts, len, count: parts }, &mut splits);
+        add_parts(&source, &with_now, &range, Cuts { rows: cuts, len, count: parts }, &mut splits);
         Ok(splits)
     }
 }
@@ -157,22 +159,26 @@ fn add_parts(
     cuts: Cuts,
     splits: &mut Vec<ScanSplit>,
 ) {
-    let Cuts { rows, len, count } = cuts;
-    let len = len.checked_div(count).unwrap_or(len);
-    let split = |scan| ScanSplit { source: source.clone(), scan, len, attachment: Vec::new() };
+    let len = cuts.len.checked_div(cuts.count).unwrap_or(cuts.len);
+    let mut scans = Vec::new();
     let mut rest = scan.clone();
-    for cut in rows {
+    for cut in cuts.rows {
         let start = rest.start.as_deref().unwrap_or_default();
         let is_inside = cut[..] > *start
             && cut > range.start
             && range.stop.as_ref().is_none_or(|stop| cut < *stop);
         if is_inside {
-            let scan = rest.clone().stop(&cut);
-            splits.push(split(scan));
+            scans.push(rest.clone().stop(&cut));
             rest = rest.start(&cut);
         }
     }
-    splits.push(split(rest));
+    scans.push(rest);
+    splits.extend(scans.into_iter().map(|scan| ScanSplit {
+        source: source.clone(),
+        scan,
+        len,
+        attachment: Vec::new(),
+    }));
 }
 
 /// Divides one region.
@@ -196,9 +202,9 @@ impl RegionSplitter<'_> {
         let len = files.iter().filter_map(|file| len_of(file, tree)).fold(0, u64::saturating_add);
         let is_divided = plan.order == Comparator::Bytes && plan.single_row().is_none();
         let parts = if is_divided { parts_of(len, target_len) } else { 1 };
-        let cuts = if parts > 1 { self.cuts(&files, parts)? } else { Vec::new() };
+        let rows = if parts > 1 { self.cuts(&files, parts)? } else { Vec::new() };
         let source = SplitSource::Table(Arc::new(self.table_of_region()?));
-        let cuts = Cuts { rows: cuts, len, count: parts };
+        let cuts = Cuts { rows: rows, len, count: parts };
         add_parts(&source, &plan.scan, &plan.range, cuts, splits);
         Ok(())
     }
@@ -218,15 +224,14 @@ impl RegionSplitter<'_> {
         let skips_damaged = self.plan.losses.skips_damaged();
         let options = &self.plan.scan.reader_options;
         let tree = &**self.table.tree();
-        let open = |file: &&StoreFile| {
+        // A damaged file is reported by the split that reads it.
+        let all = files.iter().map(|file| {
             let location = file.locate(tree)?;
             let name = FileName::new(location.path.display().to_string());
             StoreFileReader::open(tree, &location, name, options.clone())
-        };
-        // A damaged file is reported by the split that reads it.
-        let opened = files.iter().map(open);
+        });
         let opened =
-            opened.filter(|file| !matches!(file, Err(error) if skips_damaged && error.is_loss()));
+            all.filter(|file| !matches!(file, Err(error) if skips_damaged && error.is_loss()));
         let rows = match split_rows(opened, number(parts)) {
             Err(error) if skips_damaged && error.is_loss() => Vec::new(),
             rows => rows?,
@@ -238,9 +243,9 @@ impl RegionSplitter<'_> {
     /// Returns the table with this region and the files of the scan only, as a split has it.
     fn table_of_region(&self) -> Result<Table> {
         let mut region = self.region.clone();
-        let is_wanted =
-            |family: &Family| self.plan.families.iter().any(|wanted| wanted.name == family.name);
-        region.families.retain(is_wanted);
+        region
+            .families
+            .retain(|family| self.plan.families.iter().any(|wanted| wanted.name == family.name));
         for family in &mut region.families {
             if !self.plan.scan.with_logs {
                 family.recovered_hfiles.clear();

@@ -60,17 +60,20 @@ const THREADS_MAX: usize = 1024;
 impl ScanMessage {
     /// Returns the message; the error is the directory that is not UTF-8.
     pub(super) fn new(scan: &TableScan) -> Result<Self, String> {
-        let columns = |FamilyColumns { family, qualifiers }: &FamilyColumns| ColumnsMessage {
-            family: family.clone(),
-            qualifiers: qualifiers.clone(),
-        };
         let log_directory = scan.log_directory.as_deref().map(super::table_message::text);
         Ok(Self {
             start: scan.start.clone(),
             stop: scan.stop.clone(),
             row: scan.row.clone(),
             prefix: scan.prefix.clone(),
-            families: scan.families.iter().map(columns).collect(),
+            families: scan
+                .families
+                .iter()
+                .map(|FamilyColumns { family, qualifiers }| ColumnsMessage {
+                    family: family.clone(),
+                    qualifiers: qualifiers.clone(),
+                })
+                .collect(),
             min_ts: scan.min_ts.get(),
             max_ts: scan.max_ts.get(),
             versions: scan.versions,
@@ -88,7 +91,6 @@ impl ScanMessage {
 
     /// Returns the scan.
     pub(super) fn into_scan(self) -> Result<TableScan, String> {
-        let columns = |ColumnsMessage { family, qualifiers }| FamilyColumns { family, qualifiers };
         let threads = usize::try_from(self.threads).ok().filter(|threads| *threads <= THREADS_MAX);
         let defaults = TableScan::default();
         Ok(TableScan {
@@ -96,7 +98,11 @@ impl ScanMessage {
             stop: self.stop,
             row: self.row,
             prefix: self.prefix,
-            families: self.families.into_iter().map(columns).collect(),
+            families: self
+                .families
+                .into_iter()
+                .map(|ColumnsMessage { family, qualifiers }| FamilyColumns { family, qualifiers })
+                .collect(),
             min_ts: Timestamp::new(self.min_ts),
             max_ts: Timestamp::new(self.max_ts),
             versions: self.versions,

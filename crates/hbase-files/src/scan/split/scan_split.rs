@@ -116,8 +116,8 @@ impl ScanSplit {
     /// Returns the row before which the split ends; `None` if it ends with the source.
     pub fn stop(&self) -> Option<Vec<u8>> {
         let stop = self.scan.row_range(self.order()).stop;
-        let of_region = self.region().map(|region| &region.info.end_key);
-        let of_region = of_region.filter(|key| !key.is_empty()).cloned();
+        let end_key = self.region().map(|region| &region.info.end_key);
+        let of_region = end_key.filter(|key| !key.is_empty()).cloned();
         match (stop, of_region) {
             (Some(stop), Some(key)) if self.order().compare_rows(&key, &stop).is_lt() => Some(key),
             (Some(stop), _) => Some(stop),

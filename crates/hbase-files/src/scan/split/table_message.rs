@@ -17,9 +17,7 @@ use crate::names::TableName;
 use crate::table::logged_compactions::LoggedCompactions;
 use crate::table::schema::is_family_name;
 use crate::table::store_file::StorePlace;
-use crate::table::{
-    Family, FamilySchema, Region, RegionInfo, RegionsBy, StoreFile, Table, TableSchema,
-};
+use crate::table::{Family, Region, RegionInfo, RegionsBy, StoreFile, Table, TableSchema};
 use crate::tree::FileTree;
 use crate::tree::root_tree::RootTree;
 use crate::warning::Warning;
@@ -122,10 +120,12 @@ impl TableMessage {
     pub(super) fn new(table: &Table) -> Result<Self, String> {
         let region = table.regions.first().expect("a split has one region");
         let warnings = |warnings: &[Warning]| {
-            let message = |Warning { path, what }: &Warning| {
-                Ok(WarningMessage { path: text(path)?, what: what.clone() })
-            };
-            warnings.iter().map(message).collect::<Result<Vec<_>, String>>()
+            warnings
+                .iter()
+                .map(|Warning { path, what }| {
+                    Ok(WarningMessage { path: text(path)?, what: what.clone() })
+                })
+                .collect::<Result<Vec<_>, String>>()
         };
         Ok(Self {
             root: text(&table.root)?,
@@ -152,10 +152,10 @@ impl TableMessage {
     /// Returns the table. Reads no file.
     pub(super) fn into_table(self, tree: &Arc<dyn FileTree>) -> Result<Table, String> {
         let root = PathBuf::from(self.root);
-        let schema = self.schema.ok_or("it has no schema")?;
-        let schema = TableSchema::parse(&schema.encode_to_vec())?;
-        let info = self.region.ok_or("it has no region")?;
-        let info = RegionInfo::parse(&info.encode_to_vec())?;
+        let schema_message = self.schema.ok_or("it has no schema")?;
+        let schema = TableSchema::parse(&schema_message.encode_to_vec())?;
+        let info_message = self.region.ok_or("it has no region")?;
+        let info = RegionInfo::parse(&info_message.encode_to_vec())?;
         let families = self.families.into_iter().map(|family| family.into_family(&root));
         let region = Region {
             info,
@@ -164,15 +164,17 @@ impl TableMessage {
             last_opened: self.last_opened.map(SequenceId::new),
         };
         let warnings = |warnings: Vec<WarningMessage>| {
-            let warning = |WarningMessage { path, what }| Warning { path: path.into(), what };
-            warnings.into_iter().map(warning).collect()
+            warnings
+                .into_iter()
+                .map(|WarningMessage { path, what }| Warning { path: path.into(), what })
+                .collect()
         };
-        let tree: Arc<dyn FileTree> = Arc::new(RootTree::new(Arc::clone(tree), root.clone()));
+        let inside: Arc<dyn FileTree> = Arc::new(RootTree::new(Arc::clone(tree), root.clone()));
         let logs: Vec<PathBuf> = self.logs.into_iter().map(Into::into).collect();
         let old_logs: Option<PathBuf> = self.old_logs.map(Into::into);
         let unread = self.unread_logs.into_iter();
         let compactions = LoggedCompactions::new(
-            Arc::clone(&tree),
+            Arc::clone(&inside),
             schema.table.clone(),
             logs.clone(),
             old_logs.clone(),
@@ -205,7 +207,7 @@ impl TableMessage {
             absent: Vec::new(),
             old_logs,
             compactions: Arc::new(compactions),
-            tree,
+            tree: inside,
             root,
         })
     }
@@ -225,50 +227,50 @@ impl FamilyMessage {
             return Err(format!("it has a family of the name {}", cells::escape(&self.name)));
         }
         let family = String::from_utf8(self.name.clone()).map_err(|error| error.to_string())?;
-        let files = |messages: Vec<FilesMessage>| {
-            let mut files = Vec::new();
-            for message in messages {
-                message.add_to(&mut files, root, &family)?;
-            }
-            Ok::<_, String>(files)
-        };
-        let (of_family, recovered_hfiles) = (files(self.files)?, files(self.recovered)?);
-        Ok(Family { name: self.name, files: of_family, recovered_hfiles })
+        let (mut files, mut recovered_hfiles) = (Vec::new(), Vec::new());
+        for message in self.files {
+            message.add_to(&mut files, root, &family)?;
+        }
+        for message in self.recovered {
+            message.add_to(&mut recovered_hfiles, root, &family)?;
+        }
+        Ok(Family { name: self.name, files, recovered_hfiles })
     }
 }
 
 impl FilesMessage {
     /// Returns the messages of files, one for neighbours in the same directory.
     fn of(files: &[StoreFile]) -> Result<Vec<Self>, String> {
-        let is_same = |one: &StoreFile, other: &StoreFile| {
-            let (one, other) = (&*one.place, &*other.place);
-            one.directory == other.directory && one.is_table == other.is_table
-        };
-        files.chunk_by(is_same).filter_map(Self::of_directory).collect()
-    }
-
-    fn of_directory(files: &[StoreFile]) -> Option<Result<Self, String>> {
-        let StorePlace { table, region, directory, listed_in, is_table, .. } =
-            &*files.first()?.place;
-        let message = |file: &StoreFile| {
-            Ok(FileMessage {
+        let mut messages = Vec::<Self>::new();
+        let mut last: Option<&StorePlace> = None;
+        for file in files {
+            let place = &*file.place;
+            if last.is_none_or(|last| {
+                last.directory != place.directory || last.is_table != place.is_table
+            }) {
+                messages.push(Self::of_place(place)?);
+            }
+            last = Some(place);
+            let message = messages.last_mut().expect("a message was pushed for the first file");
+            message.files.push(FileMessage {
                 name: file.name.to_string(),
                 len: file.len,
                 half: file.half.as_ref().map(Reference::to_bytes),
                 path: file.path.as_deref().map(text).transpose()?,
-            })
-        };
-        let message = || {
-            Ok(Self {
-                table: table.to_string(),
-                region: region.to_string(),
-                directory: directory.clone(),
-                listed_in: text(listed_in)?,
-                is_table: *is_table,
-                files: files.iter().map(message).collect::<Result<_, String>>()?,
-            })
-        };
-        Some(message())
+            });
+        }
+        Ok(messages)
+    }
+
+    fn of_place(place: &StorePlace) -> Result<Self, String> {
+        Ok(Self {
+            table: place.table.to_string(),
+            region: place.region.to_string(),
+            directory: place.directory.clone(),
+            listed_in: text(&place.listed_in)?,
+            is_table: place.is_table,
+            files: Vec::new(),
+        })
     }
 
     fn add_to(self, files: &mut Vec<StoreFile>, root: &Path, family: &str) -> Result<(), String> {
@@ -289,10 +291,13 @@ impl FilesMessage {
         });
         for FileMessage { name, len, half, path } in messages {
             let parsed = half.map(|bytes| Reference::parse(&bytes, &FileName::new(&*name)));
-            let half = parsed.transpose().map_err(|error| error.to_string())?;
-            let place = Arc::clone(&place);
-            let name = name.parse().map_err(|_| format!("{name:?} is no name of a store file"))?;
-            files.push(StoreFile { name, len, half, path: path.map(Into::into), place });
+            files.push(StoreFile {
+                half: parsed.transpose().map_err(|error| error.to_string())?,
+                name: name.parse().map_err(|_| format!("{name:?} is no name of a store file"))?,
+                len,
+                path: path.map(Into::into),
+                place: Arc::clone(&place),
+            });
         }
         Ok(())
     }
@@ -327,15 +332,18 @@ fn schema_message(schema: &TableSchema) -> TableSchemaMessage {
         name: Some(name.clone()),
         value: Some(value.clone()),
     };
-    let family = |family: &FamilySchema| FamilySchemaMessage {
-        name: Some(family.name.clone()),
-        attributes: family.attributes.iter().map(bytes).collect(),
-        configuration: family.configuration.iter().map(setting).collect(),
-    };
     TableSchemaMessage {
         table: Some(table_name_message(&schema.table)),
         attributes: schema.attributes.iter().map(bytes).collect(),
-        families: schema.families.iter().map(family).collect(),
+        families: schema
+            .families
+            .iter()
+            .map(|family| FamilySchemaMessage {
+                name: Some(family.name.clone()),
+                attributes: family.attributes.iter().map(bytes).collect(),
+                configuration: family.configuration.iter().map(setting).collect(),
+            })
+            .collect(),
         configuration: schema.configuration.iter().map(setting).collect(),
     }
 }
