@@ -1,6 +1,4 @@
-//! The committed help texts of all verbs, in `data/help`.
-//!
-//! `UPDATE_HELP=1 cargo test -p hfile-cli --test cli help` updates the files.
+//! The help texts of all verbs. The pages of the reference show them, and the test `docs` compares them.
 
 use std::fs;
 
@@ -35,27 +33,20 @@ fn help(verb: &[String], option: &str) -> String {
 }
 
 #[test]
-fn help_equals_the_committed_text() {
-    let directory = data().join("../help");
+fn every_verb_has_a_page_that_begins_with_its_help() {
+    let reference = data().join("../../../docs/src/reference");
     let verbs = verbs();
-    for verb in &verbs {
-        let help = help(verb, "--help");
-        let name = if verb.is_empty() { "hfile".to_owned() } else { verb.join("-") };
-        let file = directory.join(format!("{name}.txt"));
-        if std::env::var_os("UPDATE_HELP").is_some() {
-            fs::create_dir_all(&directory).expect("ours");
-            fs::write(&file, &help).expect("ours");
-        }
-        let committed = fs::read_to_string(&file).unwrap_or_default();
-        assert_eq!(help, committed, "{name}: UPDATE_HELP=1 writes {}", file.display());
+    for verb in verbs.iter().filter(|verb| !verb.is_empty()) {
+        let (name, words) = (verb.join("-"), verb.join(" "));
+        let page = reference.join("command-line").join(format!("{name}.md"));
+        let text = fs::read_to_string(&page).unwrap_or_default();
+        let start = format!("# hfile {words}\n\n```console\n$ hfile {words} --help\n");
+        assert!(text.starts_with(&start), "{} must begin with\n{start}", page.display());
     }
-    let files = fs::read_dir(&directory).expect("the directory is committed").count();
-    assert_eq!(
-        files,
-        verbs.len(),
-        "{} has a file of a verb that does not exist",
-        directory.display()
-    );
+    let pages = fs::read_dir(reference.join("command-line")).expect("the directory is committed");
+    assert_eq!(pages.count() + 1, verbs.len(), "a page is of a verb that does not exist");
+    let overview = fs::read_to_string(reference.join("command-line.md")).expect("committed");
+    assert!(overview.contains("\n$ hfile --help\n"), "the overview has the help of all verbs");
 }
 
 /// Verbs without `--json`, and why.

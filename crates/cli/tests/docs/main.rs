@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `console` | each command runs in bash, in a directory with sample files; exit status and output |
 //! | `console,needs-…` | not run; its cargo commands name existing packages, tests and scripts |
-//! | `json` | it parses; in the reference and after a command, it has the fields of the real output |
+//! | `json` | its objects have the fields of the objects that the command before the block prints |
+//! | `json,input` | it parses |
 //! | `rust` | a doctest of the package `tests` (`tests/support/pages.rs`) |
 //! | `toml` | its paths and packages exist |
 //! | `python` | `crates/python/tests` runs it, on `PYTHON_PAGES` only |
@@ -15,9 +16,9 @@
 
 mod compare;
 mod console;
+mod fields;
 mod messages;
 mod page;
-mod reference;
 mod runner;
 mod samples;
 mod shape;
@@ -102,6 +103,7 @@ fn every_block_has_a_known_language_and_known_attributes() {
                         || attribute.starts_with("needs-")
                 }
                 "text" => attribute == "message",
+                "json" => attribute == "input",
                 "rust" => attribute == "no_run" || attribute == "should_panic",
                 _ => false,
             };
@@ -186,9 +188,23 @@ fn every_quoted_message_is_in_the_source() {
 }
 
 #[test]
-fn the_objects_of_the_reference_have_the_fields_of_the_output() {
-    let wrong = reference::problems(&pages());
+fn every_field_that_a_page_explains_exists() {
+    let sources = messages::Source::read(&workspace());
+    let mut count = 0;
+    let mut wrong = Vec::new();
+    for page in pages() {
+        for field in fields::explained(&page.text) {
+            count += 1;
+            if !fields::is_shown(&page, &field.name) && !sources.has_field(&field.name) {
+                wrong.push(format!(
+                    "{}:{}: there is no field {}",
+                    page.name, field.line, field.name
+                ));
+            }
+        }
+    }
     assert_right(&wrong);
+    assert!(count > 60, "only {count} fields were found");
 }
 
 #[test]
@@ -229,6 +245,11 @@ fn a_page_that_is_wrong_is_reported() {
     assert_eq!(problems("$ hfile info none.hfile"), 1, "the status");
     assert_eq!(problems("$ hfile cat --limit 1 small.hfile\nK: row1"), 1, "the output");
     assert_eq!(problems("$ hfile info --json small.hfile\n{\"file\":\"a\"}"), 1, "the fields");
+    let json = |info: &str| format!("```\n```{info}\n{{\"file\":\"a\"}}");
+    assert_eq!(problems(&format!("$ hfile info small.hfile\n{}", json("json"))), 1, "no command");
+    assert_eq!(problems(&format!("$ hfile info small.hfile\n{}", json("json,input"))), 0);
+    let found = format!("$ hfile info --json small.hfile\n{}", json("json"));
+    assert_eq!(problems(&found), 1, "the fields of the block");
     assert_eq!(problems("output without a command"), 1);
     assert!(Page::parse("x.md", "```\nno language\n```\n").is_err());
     assert!(Page::parse("x.md", "```text\nno end\n").is_err());

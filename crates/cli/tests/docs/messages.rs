@@ -33,6 +33,11 @@ impl Source {
         let ends = [' ', ':', '\'', '"'];
         line.split('…').all(|text| self.0.contains(text.trim_matches(ends)))
     }
+
+    /// Whether the source defines a field, as a struct or in JSON.
+    pub(crate) fn has_field(&self, name: &str) -> bool {
+        self.0.contains(&format!(" {name}:")) || self.0.contains(&format!("\"{name}\""))
+    }
 }
 
 /// Joins texts that the source continues on the next line.

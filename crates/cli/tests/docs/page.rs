@@ -33,8 +33,6 @@ pub(crate) struct Block {
     pub(crate) line: usize,
     pub(crate) language: String,
     pub(crate) attributes: Vec<String>,
-    /// The heading above the block.
-    pub(crate) section: String,
     pub(crate) lines: Vec<String>,
 }
 
@@ -76,7 +74,6 @@ impl Page {
     /// Names the line of a block that has no language or no end.
     pub(crate) fn parse(name: &str, text: &str) -> Result<Self, String> {
         let mut parts = Vec::new();
-        let mut section = String::new();
         let mut open: Option<(usize, Block)> = None;
         for (line, text) in (1..).zip(text.lines()) {
             let trimmed = text.trim_start();
@@ -94,16 +91,10 @@ impl Page {
                 (None, Some(info)) => {
                     let mut words = info.split(',').map(|word| word.trim().to_owned());
                     let language = words.next().unwrap_or_default();
-                    let (attributes, section) = (words.collect(), section.clone());
-                    open = Some((
-                        indent,
-                        Block { line, language, attributes, section, lines: vec![] },
-                    ));
+                    let attributes = words.collect();
+                    open = Some((indent, Block { line, language, attributes, lines: vec![] }));
                 }
                 (None, None) => {
-                    if let Some(heading) = trimmed.strip_prefix('#') {
-                        heading.trim_start_matches('#').trim().clone_into(&mut section);
-                    }
                     let command = trimmed.strip_prefix("<!-- run: ");
                     if let Some(command) = command.and_then(|rest| rest.strip_suffix(" -->")) {
                         parts.push(Part::Hidden { line, command: command.to_owned() });

@@ -40,12 +40,6 @@ impl Scratch {
         (status.code().unwrap_or(-1), String::from_utf8_lossy(&output).into_owned())
     }
 
-    /// Runs a command in the shell; returns what it prints to stdout, whatever its status.
-    pub(crate) fn run_for_stdout(&self, command: &str) -> String {
-        let output = self.shell(command).output().expect("bash runs");
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    }
-
     fn shell(&self, command: &str) -> Command {
         let mut path = OsString::from(
             Path::new(env!("CARGO_BIN_EXE_hfile")).parent().expect("in a directory"),
@@ -86,8 +80,7 @@ pub(crate) struct PageRun {
 /// Runs all commands of a page.
 pub(crate) fn run_page(page: &Page) -> PageRun {
     let mut run = PageRun::default();
-    let has_commands = page.blocks("console").any(runs);
-    if !has_commands {
+    if !page.blocks("console").any(runs) && page.blocks("json").next().is_none() {
         return run;
     }
     let scratch = Scratch::new(&page.text);
@@ -107,12 +100,13 @@ pub(crate) fn run_page(page: &Page) -> PageRun {
                 }
                 Err(problem) => run.wrong.push(format!("{}: {problem}", page.name)),
             },
-            Part::Block(block) if block.language == "json" => {
-                if let Some(output) = run.json.take() {
-                    let problem = compare_json(&block.text(), &output);
-                    let place = format!("{}:{}", page.name, block.line);
-                    run.wrong.extend(problem.map(|problem| format!("{place}: {problem}")));
-                }
+            Part::Block(block) if block.language == "json" && !block.has("input") => {
+                let problem = match run.json.take() {
+                    Some(output) => compare_json(&block.text(), &output),
+                    None => Some("no command before the block prints JSON".to_owned()),
+                };
+                let place = format!("{}:{}", page.name, block.line);
+                run.wrong.extend(problem.map(|problem| format!("{place}: {problem}")));
             }
             Part::Block(_) => {}
         }
@@ -145,14 +139,22 @@ impl PageRun {
         };
         let place = || format!("{}:{line}: {command}", page.name);
         self.wrong.extend(problem.map(|problem| format!("{}\n{problem}", place())));
-        self.json = (example.output.is_empty() && has_json).then_some(output);
+        self.json = (example.output.is_empty() && prints_json(command)).then_some(output);
     }
 }
 
-/// Compares the fields of the objects of a page with the fields of an output.
-pub(crate) fn compare_json(page: &str, output: &str) -> Option<String> {
+/// Whether a command prints JSON, one object per line.
+fn prints_json(command: &str) -> bool {
+    let options = ["--json", "--format cells", "--format entries"];
+    options.iter().any(|option| command.contains(option))
+}
+
+/// Compares the fields of the objects of a page with the fields of the objects of an output, which
+/// can have other lines too.
+fn compare_json(page: &str, output: &str) -> Option<String> {
+    let lines: Vec<&str> = output.lines().filter(|line| line.starts_with('{')).collect();
     let compared = shape::objects(page)
-        .and_then(|page| Ok((page, shape::objects(output)?)))
+        .and_then(|page| Ok((page, shape::objects(&lines.join("\n"))?)))
         .map(|(page, real)| shape::compare(&page, &real));
     match compared {
         Ok(differences) if differences.is_empty() => None,
