@@ -73,9 +73,9 @@ fn anchors(page: &str) -> BTreeSet<String> {
 }
 
 /// The pages, by their path below the workspace.
-type Pages = BTreeMap<PathBuf, String>;
+pub(crate) type Pages = BTreeMap<PathBuf, String>;
 
-fn pages(root: &Path) -> Pages {
+pub(crate) fn pages(root: &Path) -> Pages {
     let mut paths: Vec<_> =
         ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "crates/python/README.md"]
             .map(PathBuf::from)

@@ -9,6 +9,7 @@ mod modules;
 mod named_places;
 mod names;
 mod no_cycles;
+mod page_width;
 mod pages;
 mod remake;
 mod source;
