@@ -13,8 +13,8 @@ use crate::sizing::Sizing;
 const BITS_PER_KEY_STEP: f64 = 0.25;
 /// The largest size that is tried, in bits per key.
 ///
-/// More bits gain next to nothing: at this size the error rate of a classic Bloom filter is 10^−5,
-/// and that of a ribbon filter is below 10^−7.
+/// More bits gain next to nothing: at this size the error rate of a classic Bloom filter is 10^−5, and the error
+/// rate of a ribbon filter is below 10^−7.
 const BITS_PER_KEY_MAX: f64 = 24.0;
 /// From this number of keys on, the error rate depends on the bits per key only.
 const LARGE_SET_KEYS: u64 = 1 << 20;

@@ -64,7 +64,7 @@ impl<'a> Input<'a> {
     pub(crate) fn up_to_eight(&mut self, len: usize) -> Option<[u8; 8]> {
         let rest = self.0;
         let own = self.take(len)?;
-        // Fast path: one load of 8 bytes, of which callers ignore the bytes after `len`.
+        // Fast path: one load of 8 bytes; callers ignore the bytes after `len`.
         Some(rest.first_chunk().copied().unwrap_or_else(|| {
             let mut bytes = [0; 8];
             for (to, from) in bytes.iter_mut().zip(own) {

@@ -6,7 +6,7 @@
 //! digits    "117·····"   "365·····"   "909·····"       the next 8 bytes as a big-endian number; · is 0
 //! ```
 //!
-//! A search compares a row itself only if its digits equal those of the target.
+//! A search compares a row itself only if its digits equal the digits of the target.
 //!
 //! The digits are the lowest level of a static B-tree with 8 keys per node. The keys of a higher
 //! level are the last keys of the nodes below. A search reads one cache line per level, three for 500

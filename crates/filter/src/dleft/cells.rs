@@ -189,7 +189,7 @@ impl CellLayout {
 
     /// Returns the number of used cells.
     pub(super) fn used_count(&self, bucket: Bucket) -> u32 {
-        // The marks of all words go into one word: those of word i are shifted by i ≤ 3 bits. They
+        // The marks of all words go into one word: the marks of word i are shifted by i ≤ 3 bits. They
         // do not overlap, because cells, and so the marks of a word, are at least six bits apart.
         let marks = bucket.words.iter().zip(0_u32..);
         marks.fold(0, |all, (word, index)| all | self.used(*word) << index).count_ones()
@@ -212,7 +212,7 @@ impl CellLayout {
     }
 }
 
-/// Reads a word of which the table has fewer than eight bytes; missing bytes count as zero.
+/// Reads a word at the end of the table, with fewer than eight bytes; missing bytes count as zero.
 #[cold]
 fn last_word(bucket: &[u8], at: usize) -> u64 {
     let mut word = [0; size_of::<u64>()];

@@ -107,7 +107,7 @@ pub(crate) fn counters_raise(line: &mut Line, hash: u64, probes: Probes) {
     change_counters(line, hash, probes, |word, open| word + open);
 }
 
-/// Subtracts one from each counter of a key, none of which may be zero.
+/// Subtracts one from each counter of a key; no counter may be zero.
 ///
 /// Reverses [`counters_raise`], except for saturated counters.
 pub(crate) fn counters_lower(line: &mut Line, hash: u64, probes: Probes) {

@@ -1,6 +1,6 @@
 //! Gaussian elimination of banded rows: each new row is reduced until it begins at a free slot.
 //!
-//! A row is the equation of a key: its coefficients, of which the first is 1, and its fingerprint
+//! A row is the equation of a key: its coefficients, the first of them 1, and its fingerprint
 //! as the right-hand side. Each slot stores at most one row, which begins there. A new row that
 //! begins at a taken slot is combined with the stored row by exclusive or. This clears the first
 //! coefficient, so the reduced row begins at a later slot.

@@ -44,7 +44,8 @@ impl Layout {
             .wrapping_add(block.saturating_sub(self.narrow_blocks))
     }
 
-    /// Returns the number of columns of the [`base`](super::base), which equals that of the widest block.
+    /// Returns the number of columns of the [`base`](super::base), which equals the number of columns of the widest
+    /// block.
     pub(super) const fn base_columns(self) -> u32 {
         self.narrow_columns + (self.narrow_blocks < self.block_count) as u32
     }

@@ -1,8 +1,8 @@
 //! Filling a layer: bucket after bucket, in up to four interleaved segments.
 //!
 //! Elimination is a chain of dependent loads: each reduced row determines which row is loaded next.
-//! A processor can overlap several independent chains. So a layer is cut into segments, each of
-//! which reduces one row at a time, and the segments take turns after every step.
+//! A processor can overlap several independent chains. So a layer is cut into segments. Each segment reduces one
+//! row at a time, and the segments take turns after every step.
 //!
 //! ```text
 //! layer       [ bucket bucket … bucket ▏bucket bucket … bucket ▏bucket bucket … ]

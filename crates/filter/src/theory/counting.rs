@@ -21,7 +21,7 @@ const LINE_COUNTERS: usize = 128;
 ///
 /// The result is exact, except that collisions of 64-bit hashes are approximated by n·2^−64.
 ///
-/// The error rate is that of a blocked Bloom filter with lines of 128 bits. After Putze, Sanders,
+/// The error rate is the error rate of a blocked Bloom filter with lines of 128 bits. After Putze, Sanders,
 /// Singler: "Cache-, Hash- and Space-Efficient Bloom Filters", 2007.
 pub(crate) fn counting_bloom_error_rate(keys: u64, lines: u64, probes: u32) -> f64 {
     LineRates::new(probes).error_rate(keys, lines)

@@ -134,7 +134,7 @@ impl BlockHeader {
         Ok(header)
     }
 
-    /// Whether the block states its own offset as that of the block before it, as Hudi 1.1 does.
+    /// Whether the block states its own offset as the offset of the block before it, as Hudi 1.1 does.
     pub(crate) fn states_own_offset(&self, at: BlockOffset) -> bool {
         self.previous_block == Some(at)
     }

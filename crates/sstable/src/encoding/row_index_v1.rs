@@ -22,7 +22,7 @@ pub(super) struct Encoder {
 }
 
 impl Encoder {
-    /// Appends a cell to `out`, in which the cells begin at `start`.
+    /// Appends a cell to `out`, whose cells begin at `start`.
     ///
     /// Returns the bytes that the cell adds to the row offsets.
     pub(super) fn append(

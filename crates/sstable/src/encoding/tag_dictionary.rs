@@ -8,7 +8,7 @@
 //! | `0xFF`     | vint length, type, data  | a new tag, which is added to the dictionary       |
 //! | 0          | index, 1 byte: 0 ..= 126 | a tag in the dictionary; both bytes are a u16 BE  |
 //!
-//! The length is that of type and data. A decoded tag starts with the same length as u16 BE.
+//! The length is the length of type and data. A decoded tag starts with the same length as u16 BE.
 //!
 //! The dictionary has up to 127 tags. When it is full, a new tag replaces the least recently used
 //! tag and takes its index. HBase: `LRUDictionary`.

@@ -99,7 +99,7 @@ fn decode_all(
     found
 }
 
-/// Decodes all cells; checks the row offsets against those of the plain cells.
+/// Decodes all cells; checks the row offsets against the offsets of the plain cells.
 fn plain(cells: Cells, layout: CellLayout) -> Result<PlainCells, DamageReason> {
     let deltas = match cells {
         Cells::Plain(plain) => return Ok(plain),

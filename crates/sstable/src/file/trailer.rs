@@ -53,7 +53,7 @@ pub struct Trailer {
     pub first_data_block_offset: Option<BlockOffset>,
     /// The offset of the last data block; `None` in a file without cells.
     pub last_data_block_offset: Option<BlockOffset>,
-    /// The order of the rows; those of `hbase:meta` have their own.
+    /// The order of the rows; rows of `hbase:meta` have their own order.
     pub comparator: Comparator,
     /// The name of the order that the file states; HBase has renamed the classes several times.
     pub(crate) comparator_class_name: Cow<'static, str>,

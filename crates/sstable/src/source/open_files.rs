@@ -63,7 +63,7 @@ pub struct OpenFilesLimit {
 }
 
 impl OpenFilesLimit {
-    /// Creates a group of files of which at most `max` are open, or as many as the process allows for `None`.
+    /// Creates a group of files with at most `max` open ones, or as many as the process allows for `None`.
     pub fn new(max: Option<usize>) -> Arc<Self> {
         let (group, max) = (OPENS.fetch_add(1, Ordering::Relaxed), max.unwrap_or(usize::MAX));
         Arc::new(Self { group, max: max.max(1), open: AtomicUsize::new(0) })

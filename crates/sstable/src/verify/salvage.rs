@@ -190,7 +190,7 @@ pub(super) fn find_next_block(
 /// Calls `each` with the cells of a block, if all of them are sound and follow `last`.
 ///
 /// Sets `last` to the last of them. Returns the row of the first cell; `None` if the block is no
-/// data block. The outer error is that of `each`, the inner error is damage.
+/// data block. The outer error is the error of `each`, the inner error is damage.
 fn emit_cells<E: From<Error>>(
     reader: &Reader,
     at: BlockOffset,

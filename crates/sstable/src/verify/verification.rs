@@ -349,7 +349,8 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// Notes the rows to which an unreadable leaf of the index leads: those of the data blocks since the leaf before.
+    /// Notes the rows to which an unreadable leaf of the index leads: the rows of the data blocks since the leaf
+    /// before.
     fn add_rows_of_leaf(&mut self, at: BlockOffset) {
         let leaf_before = self.last_of_chain.get(&BlockType::LeafIndex);
         let start = self.data_blocks.partition_point(|block| Some(&block.at) < leaf_before);
@@ -548,7 +549,7 @@ fn filter_without_id(file: &OpenFile) -> Option<String> {
     })
 }
 
-/// Returns why HBase's Bloom filter is not used, if its type is that of another release.
+/// Returns why HBase's Bloom filter is not used, if its type is the type of another release.
 fn unknown_bloom(file: &OpenFile) -> Option<String> {
     let name = file.file_info.bloom_type().err()?;
     Some(format!("the Bloom filter has the type {name}, which this build does not know"))

@@ -1,6 +1,6 @@
 //! Puts the blocks of a file into a block cache while the file is written.
 //!
-//! The blocks have the form in which a read keeps them: data blocks decoded, index blocks, Bloom chunks and filters
+//! The blocks have the form that reads keep: data blocks decoded, index blocks, Bloom chunks and filters
 //! parsed. Blocks that a reader loads when it opens the file are not cached, nor META blocks without a filter.
 //! A file that is not completed leaves no block in the cache.
 

@@ -137,7 +137,7 @@ impl IndexWriter {
         let mut group = PendingBlock::default();
         for (index, (block, key)) in below.entries.into_iter().enumerate() {
             group.push(block, key);
-            // As HBase, counts the entries of the whole level, not those of the group.
+            // As HBase, counts the entries of the whole level, not the entries of the group.
             if index >= self.entries_min && group.root_len >= self.block_size {
                 let group = std::mem::take(&mut group);
                 self.write_index_entries(blocks, BlockType::IntermediateIndex, group)?;

@@ -38,7 +38,7 @@ fn between(left: &[u8], right: &[u8]) -> Option<Vec<u8>> {
         None if right.len() == common => return None,
         // `left` is a prefix of `right`.
         None => short.push(0),
-        // Cannot overflow: the byte is less than that of `right`.
+        // Cannot overflow: the byte is less than the byte of `right`.
         Some(byte) => short.push(byte + 1),
     }
     Some(short)

@@ -23,12 +23,12 @@
 //! | `coverage`   | the slots of each file of a list, and the answer for a row               |
 //! | `backoff`    | when a map that could not be built, or a file that could not be read, is tried again |
 //!
-//! A slot number stands for the rows of one file: those that one [`SlotWriter`](map::SlotWriter) inserted, or
-//! those of several that a sweep has merged. A version
+//! A slot number stands for the rows of one file: the rows that one [`SlotWriter`](map::SlotWriter) inserted, or
+//! the rows of several slots that a sweep has merged. A version
 //! *covers* a file if the file is one of the first 64 of its list, and each row of the file was
 //! inserted under one of the file's slots. A slot is *dead* if no file of the current version has
-//! it. Four invariants make the answer of every version correct, even that of an old snapshot after
-//! further inserts:
+//! it. Four invariants make the answer of every version correct, even the answer of an old snapshot after further
+//! inserts:
 //!
 //! 1. An entry of a map is never moved or removed, and its slot and fingerprint never change
 //!    once a file has the slot.

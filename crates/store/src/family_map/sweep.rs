@@ -17,7 +17,7 @@ use super::stash::Stash;
 use crate::sync::{Mutex, lock};
 
 impl FamilyMap {
-    /// Returns a copy in which the slots of `files[i]` have become slot `i`.
+    /// Returns a copy with slot `i` in place of the slots of `files[i]`.
     ///
     /// There may be at most 64 files. Returns `None` if the cache's budget has no room for the
     /// copy, or if memory is short.

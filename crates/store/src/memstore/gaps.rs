@@ -65,7 +65,7 @@ impl Gaps {
     /// The maximum number of gaps. The gap that was found first gives way.
     const COUNT_MAX: usize = 8;
 
-    /// Returns a gap in which a reader that sees the ids up to `visible` has reached `cell`.
+    /// Returns a gap; a reader that sees the ids up to `visible` has reached `cell` in the gap.
     pub(super) fn around(&self, cell: &Cell, visible: SequenceId) -> Option<Gap> {
         if !self.is_any.load(Relaxed) {
             return None;

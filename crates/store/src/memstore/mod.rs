@@ -97,7 +97,7 @@ impl Memstore {
         let puts = column.filter(|older| older.cell_type == CellType::Put);
         let (mut older, mut bytes) = (SmallVec::<[_; 4]>::new(), 0);
         for put in puts {
-            // Borrows the bytes of `cell`, not those of the cell that is removed.
+            // Borrows the bytes of `cell`, not the bytes of the cell that is removed.
             let key =
                 KeyRef { timestamp: put.timestamp, type_code: put.key().type_code, ..cell.key() };
             older.push(SeekPosition::new(key, put.sequence_id, false));
@@ -170,7 +170,7 @@ impl Memstore {
         )
     }
 
-    /// Goes on with `next` while batches pass cells of which none is visible. Returns whether there may be more cells.
+    /// Goes on with `next` while batches pass only invisible cells. Returns whether there may be more cells.
     ///
     /// `end` returns the last cell of a run in the direction of the read. Writers go on between two batches.
     fn pass_runs(

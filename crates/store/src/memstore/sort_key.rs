@@ -209,7 +209,7 @@ mod tests {
             }
         }
 
-        /// The order of the tree is that of the keys, also for the positions around rows and columns.
+        /// The order of the tree is the order of the keys, also for the positions around rows and columns.
         #[test]
         fn entries_and_positions_are_in_the_order_of_their_keys(
             keys in prop::collection::vec(

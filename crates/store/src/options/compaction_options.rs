@@ -15,13 +15,13 @@ pub struct CompactionOptions {
     pub(crate) size_max: u64,
     /// The maximum ratio of a file's size to the sum of the other files.
     pub(crate) ratio: f64,
-    /// The hours in which another ratio applies.
+    /// The hours when another ratio applies.
     pub(crate) off_peak: Option<OffPeak>,
     /// The maximum bytes that all compactions of the store write per second.
     pub(crate) bytes_per_second: Option<u64>,
 }
 
-/// Hours of the day, in UTC, in which another ratio applies.
+/// Hours of the day, in UTC, when another ratio applies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct OffPeak {
     /// The first hour, 0 to 23.

@@ -181,7 +181,7 @@ fn all_kinds_of_gets_count_the_same() {
     }
 }
 
-/// In two files, of which the newer is sound and lacks the row.
+/// In two files; the newer is sound and lacks the row.
 #[test]
 fn a_get_that_fails_is_counted() {
     let directory = tempfile::tempdir().unwrap();

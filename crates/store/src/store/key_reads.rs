@@ -19,7 +19,7 @@ pub type KeyValue = (Vec<u8>, Vec<u8>);
 
 /// A family as a sorted map from byte keys to byte values. A key has 1 to 32,767 bytes.
 ///
-/// [`Store::keys`] and [`Snapshot::keys`] return one; only that of a store writes. A [`WriteBatch`]
+/// [`Store::keys`] and [`Snapshot::keys`] return one; only the one of a store writes. A [`WriteBatch`]
 /// writes to several keys and families atomically.
 ///
 /// A key is a row whose value is in the column with the empty name, with its sequence id as the

@@ -207,7 +207,7 @@ fn lock_holder(vfs: &dyn Vfs, path: &Path) -> Option<u32> {
 
 /// Creates the manifest of a new store.
 fn create_manifest(vfs: &dyn Vfs, directory: &Path) -> Result<Manifest> {
-    // Again, because the locked directory may be another one than that of the first look.
+    // Again, because the locked directory may be another one than the directory of the first look.
     check_has_no_other_files(vfs, directory)?;
     let wal = directory.join(WAL_DIRECTORY);
     if !vfs.list(&wal).map_err(Error::io(&wal, "list"))?.is_empty() {

@@ -1,8 +1,8 @@
 //! Increments and appends replace the older versions of their columns in the memstore.
 //!
-//! A counter that is incremented ten thousand times between two flushes would have ten thousand
-//! versions in the memstore, of which a flush keeps one. So the cell of an increment or append takes
-//! the place of the older ones, as in HBase, if
+//! A counter that is incremented ten thousand times between two flushes would have ten thousand versions in the
+//! memstore, and a flush keeps one of them. So the cell of an increment or append takes the place of the older
+//! ones, as in HBase, if
 //!
 //! * the family keeps one version and no deleted cells,
 //! * no snapshot, read or flush holds the memstore, because it may see the older versions,

@@ -1,8 +1,8 @@
 //! Compares columns of a ribbon filter with the equation of a key.
 //!
 //! A block is 64 slots, stored column by column: column j holds bit j of each slot. The equation of
-//! a key covers 64 slots from any slot on. It can therefore extend from the block in which it
-//! starts (`low`) into the next block (`high`). A key matches if for each column j:
+//! a key covers 64 slots from any slot on. It can therefore extend from its first block (`low`) into the next block
+//! (`high`). A key matches if for each column j:
 //!
 //! ```text
 //! slots  =  lower 64 bits of (high[j] : low[j]) >> shift
@@ -22,7 +22,7 @@ use crate::kernel::prefetch::prefetch_at;
 /// The columns of two adjacent blocks, and the equation of a key to compare them with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Columns<'a> {
-    /// The columns of the block in which the equation starts, 64 bits each, little-endian.
+    /// The columns of the equation's first block, 64 bits each, little-endian.
     pub(crate) low: &'a [u8],
     /// The same number of columns of the next block; any bytes if the equation has no slot in it.
     pub(crate) high: &'a [u8],
@@ -37,7 +37,7 @@ pub(crate) struct Columns<'a> {
 /// keys.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ColumnWindow<'a> {
-    /// The block in which the equation starts, and the bytes after it.
+    /// The equation's first block, and the bytes after it.
     pub(crate) window: &'a Window,
     /// The offset of the next block in the window: the length of the first block in bytes.
     pub(crate) next: u8,

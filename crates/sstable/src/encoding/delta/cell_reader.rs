@@ -50,7 +50,7 @@ impl Time {
     }
 }
 
-/// The flags of a `DIFF` or `FAST_DIFF` cell: which fields equal those of the previous cell.
+/// The flags of a `DIFF` or `FAST_DIFF` cell: which fields equal the fields of the previous cell.
 pub(super) trait CellFlags: Copy {
     fn same_key_len(self) -> bool;
     fn same_value_len(self) -> bool;
@@ -245,7 +245,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
         value: Range<usize>,
     ) -> Result<(), DeltaFault> {
         let layout = self.current.layout;
-        // Cannot overflow: the two lengths are those of bytes in memory.
+        // Cannot overflow: bytes in memory have the two lengths.
         let mut plain_len = LENGTHS_LEN + key_len + value.len();
         let mut sequence_id = SequenceId::default();
         if layout.mvcc && !layout.tags {
@@ -319,7 +319,7 @@ impl<'c, 'b> CellReader<'c, 'b> {
         Ok(())
     }
 
-    /// Sets the family of the block to that of the key just read.
+    /// Sets the family of the block to the family of the key just read.
     pub(super) fn set_block_family(&mut self) {
         let current = &mut *self.current;
         let family = current.key.range(current.row_end + 1, current.qualifier_at()).to_vec();

@@ -21,7 +21,7 @@ pub(in crate::encoding) struct EncoderKey {
 }
 
 impl EncoderKey {
-    /// Sets the key to that of `cell`.
+    /// Sets the key to the key of `cell`.
     pub(in crate::encoding) fn set(&mut self, cell: &CellRef<'_>) {
         self.flat.clear();
         cell.key().write_flat(&mut self.flat);

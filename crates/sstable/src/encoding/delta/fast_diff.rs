@@ -28,7 +28,7 @@ use super::fault::DeltaFault;
 use crate::encoding::CursorMove;
 use crate::input::Input;
 
-/// The mask of the number of leading timestamp bytes that equal those of the previous timestamp.
+/// The mask of the number of leading timestamp bytes that equal the bytes of the previous timestamp.
 const SHARED_TIMESTAMP_LEN: u8 = 0x07;
 const SAME_KEY_LEN: u8 = 0x08;
 const SAME_VALUE_LEN: u8 = 0x10;

@@ -26,7 +26,7 @@ impl LongestCell {
     }
 }
 
-/// Returns the length of a cell in a message of HBase: its own length, those of its parts, and tags.
+/// Returns the length of a cell in a message of HBase: its own length, the lengths of its parts, and tags.
 ///
 /// HBase: `PrivateCellUtil.estimatedSerializedSizeOf`.
 fn serialized_len(cell: &CellRef<'_>) -> u64 {

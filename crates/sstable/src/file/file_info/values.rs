@@ -29,7 +29,7 @@ pub enum FileInfoValue<'a> {
     Time(Timestamp),
     /// A flag.
     Flag(bool),
-    /// A name, such as that of an encoding.
+    /// A name, such as the name of an encoding.
     Name(&'a str),
     /// The key of a cell.
     Key(KeyRef<'a>),

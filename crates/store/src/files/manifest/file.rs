@@ -14,7 +14,7 @@
 //! |   4+n | `last key`      | u32 BE length, and the flat key of the last cell                |
 //!
 //! A file that this store wrote has its id in the file info, under [`FILE_ID_KEY`], which HBase ignores. An
-//! imported file has no id, or that of another store; the other fields identify it. See
+//! imported file has no id, or the id of another store; the other fields identify it. See
 //! `docs/src/decisions/0007-files-are-told-from-each-other.md`.
 
 use std::fmt;

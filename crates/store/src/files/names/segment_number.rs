@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The number of a log segment. Segments are numbered in the order in which they are written.
+/// The number of a log segment. Segments are numbered in the order of their writes.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) struct SegmentNumber(pub(crate) u64);
 

@@ -31,7 +31,7 @@ pub(crate) fn after(newest: SequenceId) -> Result<SequenceId> {
 
 /// Returns the timestamp of the cells of a batch in a key-value family: its id.
 pub(crate) const fn as_timestamp(id: SequenceId) -> Timestamp {
-    // Ids count up from 1, so those of writes are less than 2^63.
+    // Ids count up from 1, so the ids of writes are less than 2^63.
     Timestamp::new(id.get().cast_signed())
 }
 

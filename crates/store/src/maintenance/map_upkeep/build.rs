@@ -199,7 +199,7 @@ impl Maintenance {
     }
 }
 
-/// Publishes a version in which `change` has replaced the coverage of a family's file list.
+/// Publishes a version after `change` has replaced the coverage of a family's file list.
 pub(super) fn publish(catalog: &Catalog, family: &Family, change: impl Fn(&Files) -> Files) {
     catalog.publish_version(|version| {
         version.with(family, |changed| changed.files = change(&changed.files))

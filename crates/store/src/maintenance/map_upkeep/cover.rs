@@ -13,8 +13,8 @@ use crate::maintenance::background::Maintenance;
 impl Maintenance {
     /// Covers the files of changed file lists. Call after each change.
     ///
-    /// In a store with background threads, the compaction thread does so later. The caller must
-    /// hold no lock, neither that of flushes nor that of compactions.
+    /// In a store with background threads, the compaction thread does so later. The caller must hold no lock,
+    /// neither the lock of flushes nor the lock of compactions.
     pub(crate) fn files_changed(&self, catalog: &Catalog) {
         if self.options.background {
             self.tasks.want_cover_files();
