@@ -103,7 +103,7 @@ fn key(random: &mut Random) -> Vec<u8> {
 }
 
 fn content(store: &Store) -> Content {
-    let keys = store.keys("keys").unwrap().range::<&[u8]>(..).map(Result::unwrap).collect();
+    let keys = store.map("keys").unwrap().range::<&[u8]>(..).map(Result::unwrap).collect();
     let cells = store.scan(Scan::family("cells")).unwrap().map(Result::unwrap);
     Content { keys, cells: cells.map(|cell| (cell.row().into(), cell.value().into())).collect() }
 }
@@ -113,7 +113,7 @@ impl Model {
         let disk = disk_with_data();
         let store = open(&disk);
         store.create_family("cells", FamilyOptions::default()).unwrap();
-        store.create_family("keys", FamilyOptions::default().key_value(true)).unwrap();
+        store.create_map("keys").unwrap();
         Self {
             random: Random::new(seed),
             disk,
@@ -206,12 +206,12 @@ impl Model {
             52..64 => self.compare_and_set(),
             64..68 => self.append_and_check(),
             68..90 => {
-                let keys = self.store().keys("keys").unwrap();
+                let keys = self.store().map("keys").unwrap();
                 check_reads!(keys, &self.states.last().unwrap().keys, &mut self.random);
             }
             90..92 => {
                 for (snapshot, content) in &self.snapshots {
-                    let keys = snapshot.keys("keys").unwrap();
+                    let keys = snapshot.map("keys").unwrap();
                     check_reads!(keys, &content.keys, &mut self.random);
                 }
                 self.snapshots.truncate(self.random.below(3));
@@ -246,7 +246,7 @@ impl Model {
 
     fn write_key(&mut self) {
         let (key, value, mut content) = (key(&mut self.random), self.value(), self.now().clone());
-        let keys = self.store().keys("keys").unwrap();
+        let keys = self.store().map("keys").unwrap();
         if self.random.below(3) == 0 {
             keys.remove(&key).unwrap();
             content.keys.remove(&key);
@@ -290,7 +290,7 @@ impl Model {
 
     fn increment(&mut self) {
         let (key, amount) = (key(&mut self.random), self.random.next_u64().cast_signed());
-        let sum = self.store().keys("keys").unwrap().increment(&key, amount);
+        let sum = self.store().map("keys").unwrap().increment(&key, amount);
         let mut content = self.now().clone();
         let before = content.keys.get(&key).map_or(Ok([0; 8]), |value| value[..].try_into());
         let Ok(before) = before else {
@@ -313,7 +313,7 @@ impl Model {
             1 => Some(b"other".to_vec()),
             _ => stored.clone(),
         };
-        let keys = self.store().keys("keys").unwrap();
+        let keys = self.store().map("keys").unwrap();
         let is_set = keys.compare_and_set(&key, expected.as_deref(), new.as_deref()).unwrap();
         assert_eq!(is_set, stored == expected);
         if !is_set {
@@ -346,7 +346,7 @@ impl Model {
     fn clear(&mut self) {
         let mut content = self.now().clone();
         if self.random.below(2) == 0 {
-            self.store().keys("keys").unwrap().clear().unwrap();
+            self.store().map("keys").unwrap().clear().unwrap();
             content.keys.clear();
         } else {
             self.store().clear_family("cells").unwrap();

@@ -19,9 +19,8 @@ fn open(directory: &Path) -> Store {
 fn new_store() -> (tempfile::TempDir, Store) {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
-    for family in ["cells", "keys"] {
-        store.create_family(family, FamilyOptions::default()).unwrap();
-    }
+    store.create_family("cells", FamilyOptions::default()).unwrap();
+    store.create_map("keys").unwrap();
     (directory, store)
 }
 
@@ -35,17 +34,17 @@ fn message<T: std::fmt::Debug>(result: Result<T>) -> String {
 #[test]
 fn a_delete_of_a_whole_row_does_not_hide_later_inserts() {
     let (directory, store) = new_store();
-    store.keys("keys").unwrap().insert("row", "1").unwrap();
+    store.map("keys").unwrap().insert("row", "1").unwrap();
     store.put(Put::new("row").column("cells", "q", "value")).unwrap();
     store.delete(Delete::row("row")).unwrap();
     assert!(store.get(&Get::row("row").family("cells")).unwrap().is_empty());
-    let keys = store.keys("keys").unwrap();
+    let keys = store.map("keys").unwrap();
     assert_eq!(keys.get("row").unwrap().as_deref(), Some(&b"1"[..]));
     keys.insert("row", "2").unwrap();
     store.delete(Delete::row("row")).unwrap();
     drop((keys, store));
     let store = open(directory.path());
-    let keys = store.keys("keys").unwrap();
+    let keys = store.map("keys").unwrap();
     assert_eq!(keys.get("row").unwrap().as_deref(), Some(&b"2"[..]));
     keys.remove("row").unwrap();
     keys.insert("row", "3").unwrap();
@@ -54,23 +53,25 @@ fn a_delete_of_a_whole_row_does_not_hide_later_inserts() {
     assert_eq!(keys.get("row").unwrap().as_deref(), Some(&b"3"[..]));
 }
 
+/// A read that changed the family would make it refuse the cells that it was created for.
 #[test]
-fn keys_marks_an_empty_family_for_good() {
+fn a_map_is_created_by_name_and_no_read_makes_a_family_of_cells_one() {
     let (directory, store) = new_store();
-    store.keys("keys").unwrap();
-    assert!(store.family("keys").unwrap().key_value);
+    let refused = message(store.map("cells"));
+    assert!(refused.contains("create another with Store::create_map"), "{refused}");
+    assert_eq!(message(store.snapshot().map("cells")), refused);
+    assert!(message(store.create_map("cells")).contains("exists"));
     drop(store);
     let store = open(directory.path());
-    assert!(store.family("keys").unwrap().key_value && !store.family("cells").unwrap().key_value);
-    let options = FamilyOptions::default().key_value(true);
-    store.create_family("created", options.clone()).unwrap();
-    assert_eq!(store.family("created"), Some(options));
+    assert_eq!(store.family("keys"), Some(FamilyOptions::default().key_value(true)));
+    assert_eq!(store.family("cells"), Some(FamilyOptions::default()));
+    store.put(Put::new("row").column("cells", "q", "value")).unwrap();
 }
 
 #[test]
 fn a_key_value_family_refuses_other_columns_timestamps_of_the_caller_and_a_ttl() {
     let (_directory, store) = new_store();
-    let keys = store.keys("keys").unwrap();
+    let keys = store.map("keys").unwrap();
     keys.insert("row", "1").unwrap();
     let time = Timestamp::new(7);
     let mut batch = WriteBatch::from(Put::new("row").column("cells", "q", "value"));
@@ -101,14 +102,15 @@ fn a_key_value_family_refuses_other_columns_timestamps_of_the_caller_and_a_ttl()
     assert!(message(store.alter_family("keys", ttl.clone())).contains("TTL"));
     assert!(message(store.create_family("new", ttl.clone())).contains("TTL"));
     store.create_family("expiring", ttl.key_value(false)).unwrap();
-    assert!(message(store.keys("expiring")).contains("TTL"));
+    let expiring = store.family("expiring").unwrap().key_value(true);
+    assert!(message(store.alter_family("expiring", expiring)).contains("TTL"));
 }
 
 /// A time of the clock would hide all later inserts.
 #[test]
 fn every_write_of_a_store_reaches_keys_and_leaves_their_timestamps_alone() {
     let (directory, store) = new_store();
-    let keys = store.keys("keys").unwrap();
+    let keys = store.map("keys").unwrap();
     let text = |key: &str| keys.get(key).unwrap().map(|value| String::from_utf8(value).unwrap());
     let put = |value: &str| Put::new("a").column("keys", "", value);
     store.put(put("put")).unwrap();
@@ -135,7 +137,7 @@ fn every_write_of_a_store_reaches_keys_and_leaves_their_timestamps_alone() {
     assert!(of_cells[0].timestamp() > Timestamp::new(1 << 40), "the time of the clock");
     drop(store);
     drop(keys);
-    let keys = open(directory.path()).keys("keys").unwrap();
+    let keys = open(directory.path()).map("keys").unwrap();
     assert_eq!(keys.multi_get(["a", "b"]).unwrap(), [Some(b"again".to_vec()), None]);
     assert_eq!(keys.increment("n", 0).unwrap(), -2);
 }
@@ -144,7 +146,6 @@ fn every_write_of_a_store_reaches_keys_and_leaves_their_timestamps_alone() {
 #[test]
 fn the_last_write_of_a_key_in_a_batch_wins() {
     let (directory, store) = new_store();
-    store.keys("keys").unwrap();
     let mut batch = WriteBatch::new();
     batch.remove("keys", "a");
     batch.insert("keys", "a", "1");
@@ -157,7 +158,7 @@ fn the_last_write_of_a_key_in_a_batch_wins() {
     batch.insert("keys", "d", "1");
     store.write(batch, Durability::FsyncWal).unwrap();
     let shown = |store: &Store| {
-        let keys = store.keys("keys").unwrap();
+        let keys = store.map("keys").unwrap();
         assert_eq!(store.get(&Get::row("a").family("cells")).unwrap().len(), 1);
         keys.multi_get(["a", "b", "c", "d"]).unwrap()
     };
@@ -176,7 +177,7 @@ fn the_last_write_of_a_key_in_a_batch_wins() {
 #[test]
 fn of_threads_that_compare_and_set_one_wins_each_round() {
     let (_directory, store) = new_store();
-    let keys = store.keys("keys").unwrap();
+    let keys = store.map("keys").unwrap();
     let swaps: usize = std::thread::scope(|scope| {
         let swap = |_| {
             scope.spawn(|| {
@@ -199,40 +200,41 @@ fn of_threads_that_compare_and_set_one_wins_each_round() {
 #[test]
 fn a_cleared_family_is_empty_for_good_and_can_become_one_of_keys() {
     let (directory, store) = new_store();
-    for family in ["cells", "keys"] {
+    store.create_family("cleared", FamilyOptions::default()).unwrap();
+    for family in ["cells", "cleared"] {
         store.put(Put::new("a").column(family, "", "file")).unwrap();
         store.flush().unwrap();
         store.put(Put::new("b").column(family, "", "memstore")).unwrap();
     }
     let snapshot = store.snapshot();
-    let scan = store.scan(Scan::family("keys")).unwrap();
+    let scan = store.scan(Scan::family("cleared")).unwrap();
     assert!(message(store.clear_family("nix")).contains("nix"));
-    store.clear_family("keys").unwrap();
+    store.clear_family("cleared").unwrap();
     let rows = |store: &Store, family: &str| store.scan(Scan::family(family)).unwrap().count();
-    assert_eq!((rows(&store, "keys"), rows(&store, "cells")), (0, 2));
-    let before = snapshot.scan(Scan::family("keys")).unwrap().count();
+    assert_eq!((rows(&store, "cleared"), rows(&store, "cells")), (0, 2));
+    let before = snapshot.scan(Scan::family("cleared")).unwrap().count();
     assert_eq!((before, scan.count()), (2, 2));
-    let keys = store.keys("keys").unwrap();
-    keys.insert("c", "1").unwrap();
-    drop((snapshot, keys, store));
+    store.alter_family("cleared", FamilyOptions::default().key_value(true)).unwrap();
+    let map = store.map("cleared").unwrap();
+    map.insert("c", "1").unwrap();
+    drop((snapshot, map, store));
     let store = open(directory.path());
-    assert_eq!((rows(&store, "keys"), rows(&store, "cells")), (1, 2));
-    store.keys("keys").unwrap().clear().unwrap();
-    assert_eq!(rows(&store, "keys"), 0);
-    let files = std::fs::read_dir(directory.path().join("keys")).unwrap().count();
+    assert_eq!((rows(&store, "cleared"), rows(&store, "cells")), (1, 2));
+    store.map("cleared").unwrap().clear().unwrap();
+    assert_eq!(rows(&store, "cleared"), 0);
+    let files = std::fs::read_dir(directory.path().join("cleared")).unwrap().count();
     assert_eq!(files, 0, "the files are removed");
     store.flush().unwrap();
     drop(store);
     let store = open(directory.path());
-    assert_eq!((rows(&store, "keys"), rows(&store, "cells")), (0, 2));
+    assert_eq!((rows(&store, "cleared"), rows(&store, "cells")), (0, 2));
 }
 
 #[test]
 fn a_family_with_cells_of_the_clock_does_not_become_one_of_keys() {
     for flushes in [false, true] {
         let (directory, store) = new_store();
-        // As a family is that an older version wrote through `keys`.
-        let keys = store.keys("keys").unwrap();
+        let keys = store.map("keys").unwrap();
         keys.insert("row", "1").unwrap();
         let options = store.family("keys").unwrap();
         store.put(Put::new("row").column("cells", "", "old")).unwrap();
@@ -245,17 +247,17 @@ fn a_family_with_cells_of_the_clock_does_not_become_one_of_keys() {
         assert!(refused.contains("would hide the values of keys"), "{refused}");
         // As after a salvage that lost the settings.
         store.alter_family("keys", options.clone().key_value(false)).unwrap();
-        let refused = message(store.keys("keys"));
+        let refused = message(store.map("keys"));
         assert!(refused.contains("hfile store alter"), "{refused}");
         store.alter_family("keys", options.clone()).unwrap();
         keys.insert("row", "2").unwrap();
         assert_eq!(keys.get("row").unwrap().as_deref(), Some(&b"2"[..]));
         let reader = Store::open_read_only(directory.path(), StoreOptions::default()).unwrap();
-        assert!(reader.keys("keys").unwrap().contains("row").unwrap());
+        assert!(reader.map("keys").unwrap().contains("row").unwrap());
         for refused in [
-            message(store.keys("cells")),
-            message(reader.keys("cells")),
-            message(store.snapshot().keys("cells")),
+            message(store.map("cells")),
+            message(reader.map("cells")),
+            message(store.snapshot().map("cells")),
         ] {
             assert!(refused.contains("is no key-value family"), "{refused}");
         }
@@ -270,7 +272,7 @@ fn a_family_with_cells_of_the_clock_does_not_become_one_of_keys() {
         assert!(message(store.alter_family("keys", options)).contains("would hide"));
         store.clear_family("cells").unwrap();
         store.alter_family("cells", cells.key_value(true)).unwrap();
-        store.keys("cells").unwrap().insert("row", "new").unwrap();
+        store.map("cells").unwrap().insert("row", "new").unwrap();
     }
 }
 
@@ -280,10 +282,8 @@ fn a_family_is_cleared_while_others_write_flush_and_compact() {
     let directory = tempfile::tempdir().unwrap();
     let options = || StoreOptions::default().memstore_flush_bytes(20 << 10);
     let store = Store::open(directory.path(), options()).unwrap();
-    for family in ["keys", "others"] {
-        store.create_family(family, FamilyOptions::default().key_value(true)).unwrap();
-    }
-    let keys = store.keys("keys").unwrap();
+    store.create_map("others").unwrap();
+    let keys = store.create_map("keys").unwrap();
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
             for number in 0_u32..6000 {
@@ -307,7 +307,7 @@ fn a_family_is_cleared_while_others_write_flush_and_compact() {
         }
     });
     let shown =
-        |store: &Store| ["keys", "others"].map(|name| store.keys(name).unwrap().prefix("").count());
+        |store: &Store| ["keys", "others"].map(|name| store.map(name).unwrap().prefix("").count());
     let [left, others] = shown(&store);
     assert!(left < 6000 && others == 6000, "{left} and {others}");
     drop((keys, store));
@@ -322,19 +322,21 @@ type Import = fn(&Store, &str, &[PathBuf]) -> Result<()>;
 
 #[test]
 fn a_file_whose_cells_would_hide_later_inserts_is_not_imported() {
-    let (other_directory, other) = new_store();
+    let other_directory = tempfile::tempdir().unwrap();
+    let other = open(other_directory.path());
+    other.create_family("keys", FamilyOptions::default()).unwrap();
     other.put(Put::new("row").column("keys", "", "of a clock")).unwrap();
     let of_clock = other.export(other_directory.path().join("out"), &[]).unwrap().files;
     let (directory, store) = new_store();
-    store.keys("keys").unwrap().insert("row", "value").unwrap();
+    store.map("keys").unwrap().insert("row", "value").unwrap();
     let own = store.export(directory.path().join("out"), &[]).unwrap().files;
     let imports: [Import; 2] = [Store::import, Store::bulk_load];
     for import in imports {
         let told = message(import(&store, "keys", &of_clock));
         assert!(told.contains("would hide later inserts"), "{told}");
         import(&store, "keys", &own).unwrap();
-        store.keys("keys").unwrap().insert("row", "new").unwrap();
-        assert_eq!(store.keys("keys").unwrap().get("row").unwrap().as_deref(), Some(&b"new"[..]));
+        store.map("keys").unwrap().insert("row", "new").unwrap();
+        assert_eq!(store.map("keys").unwrap().get("row").unwrap().as_deref(), Some(&b"new"[..]));
     }
 }
 
@@ -342,7 +344,7 @@ fn a_file_whose_cells_would_hide_later_inserts_is_not_imported() {
 #[test]
 fn keys_and_ranges_are_those_of_a_sorted_map() {
     let (_directory, store) = new_store();
-    let keys = store.keys("keys").unwrap();
+    let keys = store.map("keys").unwrap();
     let names = ["a", "a\0", "ab", "b", "c"];
     let mut map = BTreeMap::new();
     let mut random = Random::new(1);
@@ -399,7 +401,7 @@ fn keys_and_ranges_are_those_of_a_sorted_map() {
 #[test]
 fn a_prefix_may_end_with_the_greatest_bytes() {
     let (_directory, store) = new_store();
-    let keys = store.keys("keys").unwrap();
+    let keys = store.map("keys").unwrap();
     assert_eq!((keys.first().unwrap(), keys.last().unwrap()), (None, None));
     let names: [&[u8]; 7] = [b"\0", b"a", b"a\xfe", b"a\xff", b"a\xff\xff\xff", b"b", b"\xff\xff"];
     for (number, name) in names.iter().enumerate() {
@@ -409,7 +411,7 @@ fn a_prefix_may_end_with_the_greatest_bytes() {
         }
     }
     let prefixes = [&b""[..], b"a\xff", b"a\xff\xff", b"\xff", b"\xff\xff", b"\0", b"c"];
-    let snapshot = store.snapshot().keys("keys").unwrap();
+    let snapshot = store.snapshot().map("keys").unwrap();
     keys.clear().unwrap();
     for prefix in prefixes {
         let all = |pairs: Pairs| pairs.map(|pair| pair.unwrap().0).collect::<Vec<_>>();

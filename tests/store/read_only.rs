@@ -88,15 +88,15 @@ fn each_method_that_would_write_is_refused_by_name() {
     let directory = tempfile::tempdir().unwrap();
     filled(directory.path());
     let writable = Store::open(directory.path(), options()).unwrap();
-    writable.create_family("keys", FamilyOptions::default().key_value(true)).unwrap();
+    writable.create_map("keys").unwrap();
     drop(writable);
     let before = contents(directory.path());
     let store = Store::open_read_only(directory.path(), options()).unwrap();
     let some = || Put::new("a").column("f", "n", "1");
     let claim = CheckAndMutate::new("a").if_not_exists("f", "n").put(some());
-    let keys = store.keys("keys").unwrap();
+    let keys = store.map("keys").unwrap();
     let out = tempfile::tempdir().unwrap();
-    let refused: [(&str, Result<()>); 17] = [
+    let refused: [(&str, Result<()>); 18] = [
         ("put", store.put(some())),
         ("empty write", store.write(store::WriteBatch::default(), Durability::SyncWal)),
         ("write without log", store.write(some(), Durability::SkipWal)),
@@ -113,6 +113,7 @@ fn each_method_that_would_write_is_refused_by_name() {
         ("bulk load", store.bulk_load("f", &[])),
         ("bulk load rows", store.bulk_load_with("f", &[], &ImportOptions::default().start("a"))),
         ("create family", store.create_family("g", FamilyOptions::default())),
+        ("create map", store.create_map("g").map(|_| ())),
         ("checkpoint", store.checkpoint(out.path())),
     ];
     for (name, result) in refused {

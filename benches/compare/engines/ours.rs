@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use filter::{FilterKind, Sizing};
 use sstable::{BloomType, Compression, DataBlockEncoding, Reader, ReaderOptions};
-use store::{CompactionKind, FamilyOptions, Keys, MapMode, Store, StoreOptions};
+use store::{CompactionKind, FamilyOptions, KeyValueMap, MapMode, Store, StoreOptions};
 
 use crate::engine::{BITS_PER_KEY, Counters, Engine, NewRows, OURS_DEFAULT, Settings, Shape};
 
@@ -20,7 +20,7 @@ const INDEX_BYTES: u32 = 64 << 20;
 struct Ours {
     directory: PathBuf,
     store: Store,
-    keys: Keys,
+    keys: KeyValueMap,
     has_map: bool,
 }
 
@@ -39,6 +39,7 @@ pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
         let is_ribbon = settings.has("ribbon");
         let kind = if is_ribbon { FilterKind::Ribbon } else { FilterKind::BlockedBloom };
         let family = FamilyOptions::default()
+            .key_value(true)
             .bloom_type(BloomType::None)
             .block_size(BLOCK_BYTES)
             .compression(Compression::Lz4)
@@ -47,7 +48,7 @@ pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
             .family_map(if has_map { MapMode::Auto } else { MapMode::Off });
         store.create_family(FAMILY, family).expect("a new store");
     }
-    let keys = store.keys(FAMILY).expect("the family exists");
+    let keys = store.map(FAMILY).expect("the family exists");
     Box::new(Ours { directory: directory.join(FAMILY), store, keys, has_map })
 }
 

@@ -26,7 +26,7 @@ use std::sync::{Mutex, MutexGuard, RwLock};
 
 use filter::{CountingBloom, Cuckoo, DLeft, ErrorRate, KeyHash, Remove, Seed, Sizing};
 use quick_cache::sync::Cache;
-use store::{Durability, FamilyOptions, Keys, Store, StoreOptions};
+use store::{Durability, KeyValueMap, Store, StoreOptions};
 
 /// The share of absent keys that the guard lets pass.
 const ERROR_RATE: f64 = 0.005;
@@ -47,7 +47,7 @@ struct Tally {
 struct Guarded<F> {
     guard: RwLock<F>,
     cache: Cache<String, u64>,
-    users: Keys,
+    users: KeyValueMap,
     /// Lock stripes; a key's stripe is locked while the key is written or cached.
     stripes: Vec<Mutex<()>>,
     seed: Seed,
@@ -56,7 +56,7 @@ struct Guarded<F> {
 
 impl<F: Remove> Guarded<F> {
     /// Creates the cache, and loads the guard with all keys of the store.
-    fn new(users: Keys, mut guard: F, cached: usize) -> Result<Self, Failure> {
+    fn new(users: KeyValueMap, mut guard: F, cached: usize) -> Result<Self, Failure> {
         let seed = Seed::new(RandomState::new().build_hasher().finish());
         let mut pairs = users.range::<&[u8]>(..);
         while let Some((user, _)) = pairs.next_ref()? {
@@ -165,14 +165,13 @@ fn day<F: Remove + Send + Sync>(name: &str, guard: F, users: u64) -> Result<(), 
     let directory = tempfile::tempdir()?;
     let options = StoreOptions::default().durability(Durability::AsyncWal);
     let store = Store::open(directory.path(), options)?;
-    store.create_family("users", FamilyOptions::default())?;
-    let keys = store.keys("users")?;
+    let map = store.create_map("users")?;
     for number in 0..users {
-        keys.insert(user(number), number.to_be_bytes())?;
+        map.insert(user(number), number.to_be_bytes())?;
     }
     store.flush()?;
 
-    let guarded = Guarded::new(keys, guard, users as usize / 10)?;
+    let guarded = Guarded::new(map, guard, users as usize / 10)?;
     let stats = guarded.guard.read().expect("no thread panicked").stats();
     assert_eq!(stats.keys, users, "the guard has every user at the start");
     std::thread::scope(|scope| {

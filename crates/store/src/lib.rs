@@ -26,7 +26,7 @@
 //! | count, append, write if                  | [`Increment`], [`Append`], [`CheckAndMutate`]        |
 //! | read a row, or a range                   | [`Store::get`], [`Store::scan`]                      |
 //! | read one state of the store              | [`Store::snapshot`], [`Store::open_read_only`]       |
-//! | use it as a map of keys and values       | [`Store::keys`]                                      |
+//! | use it as a map of keys and values       | [`Store::create_map`], [`Store::map`]                |
 //! | choose versions, TTL, filters, codecs    | [`FamilyOptions`], [`Store::alter_family`]           |
 //! | choose what survives a crash             | [`Durability`]                                       |
 //! | know what a read cost                    | [`Store::get_traced`], [`Store::explain`], [`Store::stats`] |
@@ -203,7 +203,7 @@ pub use read::query::{Get, Scan};
 pub use read::scan::ScanCells;
 pub use read::snapshot::Snapshot;
 pub use stats::{FamilyStats, FilterProblem, SnapshotStats, Stats};
-pub use store::{CheckedFile, CompactionKind, KeyValue, Keys, Pairs, Store};
+pub use store::{CheckedFile, CompactionKind, KeyValue, KeyValueMap, Pairs, Store};
 pub use write::mutation::{Delete, Put, WriteBatch};
 pub use write::read_modify_write::{Append, CheckAndMutate, CompareOperator, Increment};
 

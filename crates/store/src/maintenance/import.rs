@@ -133,7 +133,7 @@ impl Opened {
         Err(Error::invalid(format!(
             "the family \"{}\" has keys and values, whose timestamps are sequence ids, now {newest}: cells with \
              later timestamps would hide later inserts; import files of a key-value family with their \
-             sequence ids, or insert their values through Store::keys",
+             sequence ids, or insert their values through Store::map",
             family.name
         )))
     }

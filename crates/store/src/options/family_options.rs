@@ -38,8 +38,7 @@ pub struct FamilyOptions {
     pub filter: Option<(FilterKind, Sizing)>,
     /// Whether the family has a map of its rows in memory.
     pub family_map: MapMode,
-    /// Whether the family holds keys and values, and is written through
-    /// [`keys`](crate::Store::keys) only.
+    /// Whether the family holds keys and values.
     pub key_value: bool,
 }
 
@@ -178,13 +177,14 @@ impl FamilyOptions {
         self
     }
 
-    /// Sets whether the family holds keys and values, as [`Store::keys`](crate::Store::keys) reads and
-    /// writes them. Default: no.
+    /// Sets whether the family holds keys and values, as a [`KeyValueMap`](crate::KeyValueMap) reads
+    /// and writes them. Default: no.
     ///
     /// The timestamps of such a family are sequence ids, far below those of a clock. It therefore
     /// refuses a TTL, timestamps of the caller, and columns but the one with the empty name. A delete
-    /// of a whole row leaves it out. `keys` sets this on an empty family. After a salvage
-    /// that lost the settings, [`alter_family`](crate::Store::alter_family) sets it again:
+    /// of a whole row leaves it out. [`create_map`](crate::Store::create_map) sets this.
+    /// [`alter_family`](crate::Store::alter_family) sets it on an empty family, and again after a salvage that
+    /// lost the settings:
     ///
     /// ```
     /// # use store::{FamilyOptions, Store, StoreOptions};
@@ -193,7 +193,7 @@ impl FamilyOptions {
     /// # store.create_family("cache", FamilyOptions::default())?;
     /// let options = store.family("cache").expect("created before");
     /// store.alter_family("cache", options.key_value(true))?;
-    /// store.keys("cache")?.insert("key", "value")?;
+    /// store.map("cache")?.insert("key", "value")?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub const fn key_value(mut self, key_value: bool) -> Self {

@@ -49,7 +49,7 @@ impl Store {
     pub fn alter_family(&self, name: &str, options: FamilyOptions) -> Result<()> {
         let StoreInner { catalog, log, maintenance, .. } = &*self.inner;
         catalog.health().check_writable()?;
-        // `keys` reads the options and changes one of them under this lock, and a write follows one set of options.
+        // A write follows one set of options.
         let no_write = log.writer();
         catalog.alter_family(name, options)?;
         drop(no_write);

@@ -12,15 +12,15 @@ mod families;
 mod family_maps;
 mod handle;
 mod inner;
-mod key_reads;
-mod keys;
+mod key_value_map;
+mod map_writes;
 mod open;
 mod open_read_only;
 mod whole_files;
 
 pub use handle::Store;
 pub(crate) use inner::StoreInner;
-pub use key_reads::{KeyValue, Keys, Pairs};
+pub use key_value_map::{KeyValue, KeyValueMap, Pairs};
 pub(crate) use open::take_lock;
 pub(crate) use open_read_only::OPEN_ATTEMPTS_MAX;
 pub use whole_files::{CheckedFile, CompactionKind};

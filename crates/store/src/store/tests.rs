@@ -511,7 +511,7 @@ fn gets_and_written_bytes_are_counted() {
     assert_eq!(store.stats().families[0].gets, 3);
 }
 
-/// Else a write could follow the old options in part, and `Store::keys` lose the change.
+/// Else a write could follow the old options in part.
 #[test]
 fn alter_family_waits_for_the_write_that_has_begun() {
     let directory = tempfile::tempdir().unwrap();

@@ -225,8 +225,8 @@ pub(crate) fn check_is_key_value(family: &Family) -> Result<()> {
         return Ok(());
     }
     Err(Error::invalid(format!(
-        "the family \"{}\" has cells and is no key-value family; create another family, or if only \
-         Store::keys wrote to this one, set key_value with Store::alter_family or hfile store alter",
+        "the family \"{}\" is no key-value family; create another with Store::create_map, or if this one is \
+         empty or only its map wrote to it, set key_value with Store::alter_family or hfile store alter",
         family.name
     )))
 }

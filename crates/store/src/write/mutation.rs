@@ -173,13 +173,13 @@ impl WriteBatch {
     /// # let directory = directory.path();
     /// let store = Store::open(directory, StoreOptions::default())?;
     /// store.create_family("people", FamilyOptions::default())?;
-    /// store.create_family("by name", FamilyOptions::default().key_value(true))?;
+    /// let by_name = store.create_map("by name")?;
     /// let mut batch = WriteBatch::new();
     /// batch.put(Put::new("1815").column("people", "name", "Ada"));
     /// batch.insert("by name", "Ada", "1815");
     /// batch.remove("by name", "Augusta");
     /// store.write(batch, Durability::FsyncWal)?; // All of it, or nothing after a crash.
-    /// assert_eq!(store.keys("by name")?.get("Ada")?.as_deref(), Some(&b"1815"[..]));
+    /// assert_eq!(by_name.get("Ada")?.as_deref(), Some(&b"1815"[..]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

@@ -18,7 +18,7 @@ Examples:
   hfile store describe DIR f --json | jq '.families[0].settings.VERSIONS'
 
 TTL is in seconds. ROW_FILTER, which HBase does not have, is the row filter that --filter of hfile store create
-sets. KEY_VALUE => true is a family that programs write through Store::keys.
+sets. KEY_VALUE => true is a family that programs write through Store::map.
 Exit status: 0 shown, 1 the store is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Describe {
     /// Column family [default: all]

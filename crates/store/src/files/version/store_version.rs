@@ -162,11 +162,6 @@ impl FamilyVersion {
         }
     }
 
-    /// Returns whether the family has no cell.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.files.by_time().is_empty() && self.memstores().all(|memstore| memstore.is_empty())
-    }
-
     fn memstore_bytes(&self) -> usize {
         self.memstores().map(|memstore| memstore.bytes()).sum()
     }

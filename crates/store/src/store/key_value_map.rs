@@ -19,7 +19,7 @@ pub type KeyValue = (Vec<u8>, Vec<u8>);
 
 /// A family as a sorted map from byte keys to byte values. A key has 1 to 32,767 bytes.
 ///
-/// [`Store::keys`] and [`Snapshot::keys`] return one; only the one of a store writes. A [`WriteBatch`]
+/// [`Store::map`] and [`Snapshot::map`] return a map; only the map of a store writes. A [`WriteBatch`]
 /// writes to several keys and families atomically.
 ///
 /// A key is a row whose value is in the column with the empty name, with its sequence id as the
@@ -28,29 +28,28 @@ pub type KeyValue = (Vec<u8>, Vec<u8>);
 /// leaves such a family out, and it has no TTL ([`FamilyOptions::key_value`]).
 ///
 /// ```
-/// use store::{FamilyOptions, Store, StoreOptions};
+/// use store::{Store, StoreOptions};
 ///
 /// # let directory = tempfile::tempdir()?;
 /// # let directory = directory.path();
 /// let store = Store::open(directory, StoreOptions::default())?;
-/// store.create_family("f", FamilyOptions::default())?;
-/// let keys = store.keys("f")?;
-/// keys.insert("b", "2")?;
-/// keys.insert("a", "1")?;
-/// assert_eq!(keys.get("a")?.as_deref(), Some(&b"1"[..]));
-/// keys.remove("a")?;
-/// let all: Vec<_> = keys.range::<&str>(..).collect::<Result<_, _>>()?;
+/// let map = store.create_map("f")?;
+/// map.insert("b", "2")?;
+/// map.insert("a", "1")?;
+/// assert_eq!(map.get("a")?.as_deref(), Some(&b"1"[..]));
+/// map.remove("a")?;
+/// let all: Vec<_> = map.range::<&str>(..).collect::<Result<_, _>>()?;
 /// assert_eq!(all, [(b"b".to_vec(), b"2".to_vec())]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Keys<R = Store> {
+pub struct KeyValueMap<R = Store> {
     /// A store or a snapshot.
     pub(super) source: R,
     pub(super) family: Box<str>,
 }
 
-/// What the reads of [`Keys`] need. Other crates cannot name the trait.
+/// What the reads of a [`KeyValueMap`] need. Other crates cannot name the trait.
 pub trait KeySource {
     /// Calls `visit` for the cells of a get.
     fn get_with(&self, get: &Get, visit: impl FnMut(CellRef<'_>)) -> Result<()>;
@@ -89,7 +88,7 @@ impl KeySource for Snapshot {
     }
 }
 
-impl<R: KeySource> Keys<R> {
+impl<R: KeySource> KeyValueMap<R> {
     /// Returns the value of a key.
     ///
     /// # Errors
@@ -104,13 +103,12 @@ impl<R: KeySource> Keys<R> {
     /// Unlike [`get`](Self::get), this does not copy the value: `read` gets it from its block.
     ///
     /// ```
-    /// # use store::{FamilyOptions, Store, StoreOptions};
+    /// # use store::{Store, StoreOptions};
     /// # let directory = tempfile::tempdir()?;
     /// # let store = Store::open(directory.path(), StoreOptions::default())?;
-    /// # store.create_family("f", FamilyOptions::default())?;
-    /// let keys = store.keys("f")?;
-    /// keys.insert("a", "12345")?;
-    /// assert_eq!(keys.get_with("a", |value| value.len())?, Some(5));
+    /// let map = store.create_map("f")?;
+    /// map.insert("a", "12345")?;
+    /// assert_eq!(map.get_with("a", |value| value.len())?, Some(5));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -183,18 +181,17 @@ impl<R: KeySource> Keys<R> {
     /// The range is the one of [`range`](Self::range): its start is the least key.
     ///
     /// ```
-    /// # use store::{FamilyOptions, Store, StoreOptions};
+    /// # use store::{Store, StoreOptions};
     /// # let directory = tempfile::tempdir()?;
     /// # let store = Store::open(directory.path(), StoreOptions::default())?;
-    /// # store.create_family("f", FamilyOptions::default())?;
-    /// let keys = store.keys("f")?;
+    /// let map = store.create_map("f")?;
     /// for day in ["2024-05-01", "2024-05-09", "2024-06-02"] {
-    ///     keys.insert(day, "")?;
+    ///     map.insert(day, "")?;
     /// }
-    /// let before_june = keys.range_backwards(.."2024-06").next().transpose()?;
+    /// let before_june = map.range_backwards(.."2024-06").next().transpose()?;
     /// assert_eq!(before_june, Some((b"2024-05-09".to_vec(), Vec::new())));
-    /// assert_eq!(keys.prefix("2024-05").count(), 2);
-    /// assert_eq!(keys.last()?, Some((b"2024-06-02".to_vec(), Vec::new())));
+    /// assert_eq!(map.prefix("2024-05").count(), 2);
+    /// assert_eq!(map.last()?, Some((b"2024-06-02".to_vec(), Vec::new())));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn range_backwards<K: AsRef<[u8]>>(&self, range: impl RangeBounds<K>) -> Pairs {
@@ -271,7 +268,7 @@ fn below(key: &[u8]) -> Option<Vec<u8>> {
     Some(less.unwrap_or_else(|| rest.to_vec()))
 }
 
-/// An iterator over keys and values, as [`Keys::range`] makes. After an error it ends.
+/// An iterator over keys and values, as [`KeyValueMap::range`] makes. After an error it ends.
 #[derive(Debug)]
 pub struct Pairs {
     /// `None` after an error.
@@ -283,7 +280,7 @@ impl Pairs {
     ///
     /// # Errors
     ///
-    /// As for [`Keys::get`].
+    /// As for [`KeyValueMap::get`].
     pub fn next_ref(&mut self) -> Result<Option<(&[u8], &[u8])>> {
         if matches!(self.cells, Some(Err(_)))
             && let Some(Err(error)) = self.cells.take()

@@ -1,15 +1,13 @@
-//! The writes of key-value families, and the methods that make the views of the keys.
+//! The writes of a key-value map, and the methods of a store and a snapshot that return maps.
 //!
 //! The timestamp of a write is its sequence id, so the last write of a key wins even if the clock
 //! goes back.
 
 use sstable::Cell;
 
-use super::key_reads::Keys;
-use super::{Store, StoreInner};
+use super::Store;
+use super::key_value_map::KeyValueMap;
 use crate::error::Result;
-use crate::files::version::store_version::FamilyVersion;
-#[cfg(doc)]
 use crate::options::FamilyOptions;
 use crate::read::query::Get;
 use crate::read::snapshot::Snapshot;
@@ -19,7 +17,47 @@ use crate::write::mutation::{Delete, Put, WriteBatch};
 use crate::write::read_modify_write::Increment;
 
 impl Snapshot {
-    /// Returns a family of the snapshot as a sorted map.
+    /// Returns a key-value family of the snapshot as a sorted map.
+    ///
+    /// ```
+    /// use store::{Store, StoreOptions};
+    ///
+    /// # let directory = tempfile::tempdir()?;
+    /// # let directory = directory.path();
+    /// let store = Store::open(directory, StoreOptions::default())?;
+    /// let map = store.create_map("f")?;
+    /// map.insert("a", "1")?;
+    /// let snapshot = store.snapshot();
+    /// map.clear()?;
+    /// assert_eq!(snapshot.map("f")?.get("a")?.as_deref(), Some(&b"1"[..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`](crate::Error::Invalid) if the snapshot has no such family, or if the family is no
+    /// key-value family.
+    pub fn map(&self, family: &str) -> Result<KeyValueMap<Self>> {
+        check_is_key_value(&self.view.family(family.as_bytes())?.family)?;
+        Ok(KeyValueMap { source: self.clone(), family: family.into() })
+    }
+}
+
+impl Store {
+    /// Adds a key-value family with the default options, and returns it as a sorted map.
+    ///
+    /// For other options, create the family with [`create_family`](Self::create_family) and
+    /// [`FamilyOptions::key_value`]; [`map`](Self::map) returns its map.
+    ///
+    /// # Errors
+    ///
+    /// As for [`create_family`](Self::create_family).
+    pub fn create_map(&self, family: &str) -> Result<KeyValueMap> {
+        self.create_family(family, FamilyOptions::default().key_value(true))?;
+        self.map(family)
+    }
+
+    /// Returns a key-value family as a sorted map.
     ///
     /// ```
     /// use store::{FamilyOptions, Store, StoreOptions};
@@ -27,71 +65,39 @@ impl Snapshot {
     /// # let directory = tempfile::tempdir()?;
     /// # let directory = directory.path();
     /// let store = Store::open(directory, StoreOptions::default())?;
-    /// store.create_family("f", FamilyOptions::default())?;
-    /// let keys = store.keys("f")?;
-    /// keys.insert("a", "1")?;
-    /// let snapshot = store.snapshot();
-    /// keys.clear()?;
-    /// assert_eq!(snapshot.keys("f")?.get("a")?.as_deref(), Some(&b"1"[..]));
+    /// store.create_map("names")?.insert("Ada", "1815")?;
+    /// store.create_family("cells", FamilyOptions::default())?;
+    ///
+    /// assert_eq!(store.map("names")?.get("Ada")?.as_deref(), Some(&b"1815"[..]));
+    /// let refused = store.map("cells").expect_err("a family of cells");
+    /// assert!(refused.to_string().contains("is no key-value family"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`](crate::Error::Invalid) if the snapshot has no such family, or if the family has cells
-    /// and is no key-value family.
-    pub fn keys(&self, family: &str) -> Result<Keys<Self>> {
-        check_may_hold_keys(self.view.family(family.as_bytes())?)?;
-        Ok(Keys { source: self.clone(), family: family.into() })
+    /// [`Error::Invalid`](crate::Error::Invalid) if the family does not exist, or if it is no key-value
+    /// family ([`FamilyOptions::key_value`]).
+    pub fn map(&self, family: &str) -> Result<KeyValueMap> {
+        check_is_key_value(&self.view().family(family.as_bytes())?.family)?;
+        Ok(KeyValueMap { source: self.clone(), family: family.into() })
     }
 }
 
-impl Store {
-    /// Returns a family as a sorted map. An empty family becomes a key-value family
-    /// ([`FamilyOptions::key_value`]), which is then on disk.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Invalid`](crate::Error::Invalid) if the family does not exist, if it has cells and
-    /// is no key-value family, or if it has a TTL. If the manifest cannot be written, the store stops.
-    pub fn keys(&self, family: &str) -> Result<Keys> {
-        let view = self.view();
-        let known = view.family(family.as_bytes())?;
-        check_may_hold_keys(known)?;
-        if !known.family.options.key_value && !self.is_read_only() {
-            self.set_key_value(family)?;
-        }
-        Ok(Keys { source: self.clone(), family: family.into() })
-    }
-
-    /// Makes an empty family a key-value family.
-    fn set_key_value(&self, family: &str) -> Result<()> {
-        let StoreInner { catalog, log, .. } = &*self.inner;
-        catalog.health().check_writable()?;
-        // No write reaches the family between the check and the change.
-        let _no_write = log.writer();
-        let version = catalog.version();
-        let known = version.known_family(family.as_bytes())?;
-        check_may_hold_keys(known)?;
-        catalog.alter_family(family, known.family.options.clone().key_value(true))
-    }
-}
-
-impl Keys {
+impl KeyValueMap {
     /// Sets the value of a key, with the store's default durability.
     ///
     /// For another durability, and for several keys at once, write a batch:
     ///
     /// ```
-    /// # use store::{Durability, FamilyOptions, Store, StoreOptions, WriteBatch};
+    /// # use store::{Durability, Store, StoreOptions, WriteBatch};
     /// # let directory = tempfile::tempdir()?;
     /// # let store = Store::open(directory.path(), StoreOptions::default())?;
-    /// # store.create_family("f", FamilyOptions::default())?;
-    /// let keys = store.keys("f")?;
+    /// let map = store.create_map("f")?;
     /// let mut batch = WriteBatch::new();
     /// batch.insert("f", "a", "1");
     /// store.write(batch, Durability::FsyncWal)?;
-    /// assert!(keys.contains("a")?);
+    /// assert!(map.contains("a")?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -123,13 +129,12 @@ impl Keys {
     /// around.
     ///
     /// ```
-    /// # use store::{FamilyOptions, Store, StoreOptions};
+    /// # use store::{Store, StoreOptions};
     /// # let directory = tempfile::tempdir()?;
     /// # let store = Store::open(directory.path(), StoreOptions::default())?;
-    /// # store.create_family("f", FamilyOptions::default())?;
-    /// let keys = store.keys("f")?;
-    /// assert_eq!(keys.increment("visits", 5)?, 5);
-    /// assert_eq!(keys.increment("visits", -2)?, 3);
+    /// let map = store.create_map("f")?;
+    /// assert_eq!(map.increment("visits", 5)?, 5);
+    /// assert_eq!(map.increment("visits", -2)?, 3);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -157,14 +162,13 @@ impl Keys {
     /// `None` is a missing key. No other write comes between.
     ///
     /// ```
-    /// # use store::{FamilyOptions, Store, StoreOptions};
+    /// # use store::{Store, StoreOptions};
     /// # let directory = tempfile::tempdir()?;
     /// # let store = Store::open(directory.path(), StoreOptions::default())?;
-    /// # store.create_family("f", FamilyOptions::default())?;
-    /// let keys = store.keys("f")?;
-    /// assert!(keys.compare_and_set("seat", None, Some(b"Ada"))?); // It was free.
-    /// assert!(!keys.compare_and_set("seat", None, Some(b"Charles"))?);
-    /// assert!(keys.compare_and_set("seat", Some(b"Ada"), None)?); // It is free again.
+    /// let map = store.create_map("f")?;
+    /// assert!(map.compare_and_set("seat", None, Some(b"Ada"))?); // It was free.
+    /// assert!(!map.compare_and_set("seat", None, Some(b"Charles"))?);
+    /// assert!(map.compare_and_set("seat", Some(b"Ada"), None)?); // It is free again.
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -208,11 +212,6 @@ impl Keys {
     }
 }
 
-/// Refuses a family with cells that is no key-value family.
-fn check_may_hold_keys(known: &FamilyVersion) -> Result<()> {
-    if known.is_empty() { Ok(()) } else { check_is_key_value(&known.family) }
-}
-
 #[cfg(test)]
 mod tests {
     use std::ops::Bound;
@@ -221,12 +220,12 @@ mod tests {
 
     use super::*;
     use crate::Timestamp;
-    use crate::options::{FamilyOptions, StoreOptions};
+    use crate::options::StoreOptions;
     use crate::store::{CompactionKind, Pairs};
 
-    fn all(keys: &Keys) -> Vec<String> {
+    fn all(map: &KeyValueMap) -> Vec<String> {
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        let pairs = keys.range::<&str>(..).map(Result::unwrap);
+        let pairs = map.range::<&str>(..).map(Result::unwrap);
         pairs.map(|(key, value)| format!("{}={}", text(key), text(value))).collect()
     }
 
@@ -238,20 +237,17 @@ mod tests {
             let clock = Clock::fixed(Timestamp::new(millis));
             let store =
                 Store::open(directory.path(), StoreOptions::default().clock(clock)).unwrap();
-            if millis == 2000 {
-                store.create_family("f", FamilyOptions::default()).unwrap();
-            }
-            let keys = store.keys("f").unwrap();
+            let map = if millis == 2000 { store.create_map("f") } else { store.map("f") }.unwrap();
             for round in 0..3 {
-                keys.insert("a", format!("{millis}.{round}")).unwrap();
-                keys.remove("a").unwrap();
-                assert!(!keys.contains("a").unwrap());
+                map.insert("a", format!("{millis}.{round}")).unwrap();
+                map.remove("a").unwrap();
+                assert!(!map.contains("a").unwrap());
                 store.flush().unwrap();
-                keys.insert("a", format!("{millis}.{round}!")).unwrap();
-                assert_eq!(all(&keys), [format!("a={millis}.{round}!")]);
+                map.insert("a", format!("{millis}.{round}!")).unwrap();
+                assert_eq!(all(&map), [format!("a={millis}.{round}!")]);
             }
             store.compact("f", CompactionKind::Major).unwrap();
-            assert_eq!(all(&keys), [format!("a={millis}.2!")]);
+            assert_eq!(all(&map), [format!("a={millis}.2!")]);
         }
     }
 
@@ -259,19 +255,18 @@ mod tests {
     fn ranges_respect_included_excluded_and_missing_bounds() {
         let directory = tempfile::tempdir().unwrap();
         let store = Store::open(directory.path(), StoreOptions::default()).unwrap();
-        store.create_family("f", FamilyOptions::default()).unwrap();
-        let keys = store.keys("f").unwrap();
+        let map = store.create_map("f").unwrap();
         for key in ["a", "b", "bb", "c"] {
-            keys.insert(key, "").unwrap();
+            map.insert(key, "").unwrap();
         }
         let rows = |pairs: Pairs| -> Vec<_> { pairs.map(|pair| pair.unwrap().0).collect() };
-        assert_eq!(rows(keys.range("a".."c")), [&b"a"[..], b"b", b"bb"]);
-        assert_eq!(rows(keys.range("b"..="c")), [&b"b"[..], b"bb", b"c"]);
+        assert_eq!(rows(map.range("a".."c")), [&b"a"[..], b"b", b"bb"]);
+        assert_eq!(rows(map.range("b"..="c")), [&b"b"[..], b"bb", b"c"]);
         assert_eq!(
-            rows(keys.range::<&str>((Bound::Excluded("b"), Bound::Unbounded))),
+            rows(map.range::<&str>((Bound::Excluded("b"), Bound::Unbounded))),
             [&b"bb"[..], b"c"]
         );
-        assert!(store.keys("g").is_err());
-        assert!(keys.insert("", "1").is_err());
+        assert!(store.map("g").is_err());
+        assert!(map.insert("", "1").is_err());
     }
 }
