@@ -99,7 +99,7 @@ fn load_store(directory: &Path, keys: &KeySet, map: bool, cache_bytes: u64) -> S
         .filter((!map).then_some(filter));
     store.create_family(FAMILY, family).expect("a new store");
     let values = Values { seed: SEED, size: VALUE_LEN };
-    load(&store, keys, values, Durability::SkipWal, |_| ()).expect("the disk has room");
+    load(&store, keys, values, Durability::Skip, |_| ()).expect("the disk has room");
     if let Some(stats) = store.stats().families[0].map {
         assert_eq!(stats.covered_files, keys.files().min(64) as u64, "covered files");
         let entries = stats.entries;

@@ -63,7 +63,7 @@ fn filled(directory: &Path, rows: usize, files: usize) -> Store {
             for number in numbers {
                 batch.put(Put::new(row(*number)).column(FAMILY, QUALIFIER, [b'v'; VALUE_LEN]));
             }
-            store.write(batch, Durability::SkipWal).expect("there is memory");
+            store.write(batch, Durability::Skip).expect("there is memory");
         }
         if files > 0 {
             store.flush().expect("the disk has room");

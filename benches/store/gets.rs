@@ -29,7 +29,7 @@ pub(crate) fn run(criterion: &mut Criterion) {
         .bloom_type(BloomType::None)
         .filter(Some((FilterKind::BlockedBloom, Sizing::ErrorRate(ErrorRate::HBASE))));
     store.create_family(FAMILY, family).expect("a new store");
-    load(&store, &keys, VALUES, Durability::SkipWal, |_| ()).expect("the disk has room");
+    load(&store, &keys, VALUES, Durability::Skip, |_| ()).expect("the disk has room");
 
     let mut group = criterion.benchmark_group("gets");
     let question = |get: &PlannedGet<'_>| Get::row(get.key).column(FAMILY, QUALIFIER);

@@ -85,7 +85,7 @@ fn named_columns(group: &mut BenchmarkGroup<'_, WallTime>, store: &Store, column
 
 fn put(store: &Store, row: &str) {
     let put = Put::new(row).column(FAMILY, QUALIFIER, [b'v'; VALUE_LEN]);
-    store.write(put, Durability::SkipWal).expect("there is memory");
+    store.write(put, Durability::Skip).expect("there is memory");
 }
 
 /// Writes rows that are evenly spread among all row numbers.
@@ -96,7 +96,7 @@ fn fill(store: &Store, prefix: &str, rows: u64) {
             let put = Put::new(row(prefix, number, rows));
             batch.put(put.column(FAMILY, QUALIFIER, [b'v'; VALUE_LEN]));
         }
-        store.write(batch, Durability::SkipWal).expect("there is memory");
+        store.write(batch, Durability::Skip).expect("there is memory");
     }
 }
 

@@ -87,7 +87,7 @@ fn measure(group: &mut Group<'_>, name: &str, shape: Shape, cells: u64) {
             let (row, column) = shape.place(cell);
             batch.put(Put::new(row).column(FAMILY, column, 0_u64.to_be_bytes()));
         }
-        store.write(batch, Durability::SkipWal).expect("there is memory");
+        store.write(batch, Durability::Skip).expect("there is memory");
     }
     let places = shape.places(cells);
     let gets: Vec<_> =

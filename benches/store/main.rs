@@ -59,7 +59,7 @@ fn main() {
 
 /// Opens a new store that writes no log and merges no files.
 fn in_memory(directory: &Path) -> Store {
-    let options = unmerged(4 << 30).durability(Durability::SkipWal).background(false);
+    let options = unmerged(4 << 30).durability(Durability::Skip).background(false);
     let store = Store::open(directory, options).expect("an empty directory");
     store.create_family(FAMILY, FamilyOptions::default()).expect("a new store");
     store

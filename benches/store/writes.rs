@@ -1,7 +1,7 @@
 //! Writes of one thread, with flushes and compactions running.
 //!
 //! Rows have a key of 16 bytes in no order, a value of 100 bytes and one column. Every write is
-//! acknowledged under `SyncWal`: the operating system has it, the disk need not. Afterwards every
+//! acknowledged as `Durability::Logged` says: the operating system has it, the disk need not. Afterwards every
 //! row and value is read back and checked.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
@@ -52,7 +52,7 @@ fn write(store: &Store, first: u64, count: u64) {
     } else {
         let mut batch = WriteBatch::new();
         (first..first + count).for_each(|index| batch.put(put(index)));
-        store.write(batch, Durability::SyncWal)
+        store.write(batch, Durability::Logged)
     };
     written.expect("the disk has room");
 }

@@ -34,7 +34,7 @@ fn filled(is_damaged: bool) -> Disk {
     store.create_family("f", FamilyOptions::default().block_size(200)).unwrap();
     for (number, row) in (0..40).map(|number| (number, format!("row{number:02}"))) {
         let put = Put::new(&row).column("f", "q", "value ".repeat(10));
-        store.write(put, Durability::FsyncWal).unwrap();
+        store.write(put, Durability::Synced).unwrap();
         if number % 15 == 14 {
             store.flush().unwrap();
         }

@@ -48,19 +48,19 @@ fn survives_power_cut(disk: &Disk, row: &str) -> bool {
 }
 
 #[test]
-fn skip_wal_survives_after_a_flush() {
+fn skip_survives_after_a_flush() {
     let (disk, store) = new_store(false);
-    put(&store, "row", Durability::SkipWal);
-    put(&store, "other", Durability::SyncWal);
+    put(&store, "row", Durability::Skip);
+    put(&store, "other", Durability::Logged);
     assert!(!survives_kill(&disk, "row"), "the row is in no log");
     store.flush().unwrap();
     assert!(survives_kill(&disk, "row") && survives_power_cut(&disk, "row"));
 }
 
 #[test]
-fn async_wal_survives_a_kill_some_moments_later() {
+fn async_survives_a_kill_some_moments_later() {
     let (disk, store) = new_store(true);
-    put(&store, "row", Durability::AsyncWal);
+    put(&store, "row", Durability::Async);
     // The flush interval is 100 ms; a busy machine may need longer.
     let end = Instant::now() + Duration::from_secs(20);
     while !survives_kill(&disk, "row") {
@@ -70,16 +70,16 @@ fn async_wal_survives_a_kill_some_moments_later() {
 }
 
 #[test]
-fn sync_wal_survives_a_kill() {
+fn logged_survives_a_kill() {
     let (disk, store) = new_store(false);
-    put(&store, "row", Durability::SyncWal);
+    put(&store, "row", Durability::Logged);
     assert!(survives_kill(&disk, "row"));
 }
 
 #[test]
-fn fsync_wal_survives_a_power_cut() {
+fn synced_survives_a_power_cut() {
     let (disk, store) = new_store(false);
-    put(&store, "row", Durability::FsyncWal);
+    put(&store, "row", Durability::Synced);
     assert!(survives_kill(&disk, "row") && survives_power_cut(&disk, "row"));
 }
 
@@ -105,9 +105,9 @@ fn increments_appends_and_conditional_writes_take_a_durability() {
     ];
     for (name, write) in writes {
         for (durability, kill, power_cut) in [
-            (Durability::SkipWal, false, false),
-            (Durability::SyncWal, true, false),
-            (Durability::FsyncWal, true, true),
+            (Durability::Skip, false, false),
+            (Durability::Logged, true, false),
+            (Durability::Synced, true, true),
         ] {
             let (disk, store) = new_store(false);
             write(&store, durability);
@@ -120,7 +120,7 @@ fn increments_appends_and_conditional_writes_take_a_durability() {
 #[test]
 fn closing_a_store_writes_everything_to_the_operating_system() {
     // Separately, because the flush of unlogged rows would write the others too.
-    for durability in [Durability::AsyncWal, Durability::SkipWal] {
+    for durability in [Durability::Async, Durability::Skip] {
         let (disk, store) = new_store(false);
         put(&store, "row", durability);
         assert!(!survives_kill(&disk, "row"), "{durability:?} is written later");
@@ -136,20 +136,20 @@ type Sync = fn(&Store, &Disk);
 #[test]
 fn what_came_before_a_sync_survives_a_power_cut() {
     let syncs: [(&str, Sync); 4] = [
-        ("a write with FsyncWal", |store, _| put(store, "other", Durability::FsyncWal)),
+        ("a write with Synced", |store, _| put(store, "other", Durability::Synced)),
         ("a flush", |store, _| store.flush().unwrap()),
         ("an import", |store, disk| store.import("f", &[file_on(disk)]).unwrap()),
         ("the end of a segment", |store, _| {
             let long = Put::new("other").column("f", "q", [7; 5_000]);
-            store.write(long, Durability::SyncWal).unwrap();
+            store.write(long, Durability::Logged).unwrap();
         }),
     ];
     for (name, sync) in syncs {
         let (disk, store) = new_store(false);
-        put(&store, "early", Durability::SyncWal);
+        put(&store, "early", Durability::Logged);
         assert!(!survives_power_cut(&disk, "early"), "an unsynced row is lost");
         // This row is still in the memory of the process.
-        put(&store, "late", Durability::AsyncWal);
+        put(&store, "late", Durability::Async);
         sync(&store, &disk);
         assert!(survives_power_cut(&disk, "early"), "{name}");
         assert!(survives_power_cut(&disk, "late"), "{name}");
@@ -172,7 +172,7 @@ fn a_synced_write_in_a_group_with_other_writes_survives_a_power_cut() {
     let (disk, store) = new_store(false);
     // Each change is slow, so that other writers arrive before it ends.
     disk.watch(|_| thread::sleep(Duration::from_millis(1)));
-    let kinds = [Durability::FsyncWal, Durability::AsyncWal, Durability::SyncWal];
+    let kinds = [Durability::Synced, Durability::Async, Durability::Logged];
     thread::scope(|scope| {
         for (writer, durability) in kinds.into_iter().cycle().take(9).enumerate() {
             let (store, disk) = (&store, &disk);
@@ -180,10 +180,10 @@ fn a_synced_write_in_a_group_with_other_writes_survives_a_power_cut() {
                 for number in 0..12 {
                     let row = format!("{writer}-{number}");
                     put(store, &row, durability);
-                    if durability == Durability::FsyncWal && number % 3 == 0 {
+                    if durability == Durability::Synced && number % 3 == 0 {
                         assert!(survives_power_cut(disk, &row), "{row}");
                     }
-                    if durability == Durability::SyncWal && number % 3 == 0 {
+                    if durability == Durability::Logged && number % 3 == 0 {
                         assert!(survives_kill(disk, &row), "{row}");
                     }
                 }

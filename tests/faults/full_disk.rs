@@ -139,7 +139,7 @@ fn a_failed_sync_stops_the_store_also_if_the_disk_is_full() {
     let (disk, store) = with_row(true);
     disk.set_faults(Faults::once(2, Fault::NoSpace));
     let durable = Put::new("row").column("f", "q", "value");
-    store.write(durable, Durability::FsyncWal).unwrap_err();
+    store.write(durable, Durability::Synced).unwrap_err();
     assert!(matches!(put(&store, "after"), Err(Error::Poisoned { .. })));
 }
 
@@ -156,7 +156,7 @@ fn what_is_written_while_space_comes_and_goes_is_kept_and_what_is_refused_is_not
         let mut expected = BTreeSet::new();
         for row in (0..40).map(|row| format!("row{row:02}")) {
             disk.set_space([None, Some(0), Some(random.below(3_000))][random.below(3)]);
-            let durability = [Durability::AsyncWal, Durability::AsyncWal, Durability::SyncWal];
+            let durability = [Durability::Async, Durability::Async, Durability::Logged];
             let put = Put::new(&row).column("f", "q", vec![7; random.below(1_500)]);
             match store.write(put, durability[random.below(3)]) {
                 Ok(()) => drop(expected.insert(row)),
@@ -226,7 +226,7 @@ fn a_flush_after_a_failed_one_keeps_the_tags_of_either_memstore() {
             let mut batch = WriteBatch::new();
             let (row, timestamp) = (row.as_bytes(), Timestamp::new(7));
             batch.cell(&CellRef { row, timestamp, tags, ..PUT });
-            store.write(batch, Durability::SyncWal)
+            store.write(batch, Durability::Logged)
         };
         let mut from_two = 0;
         let mut check = |disk: &Disk, store: &Store, result: &store::Result<()>| {

@@ -185,10 +185,10 @@ impl Model {
     /// Notes the content after a write with a durability.
     fn wrote(&mut self, content: Content, durability: Durability) {
         self.states.push(content);
-        if durability >= Durability::SyncWal {
+        if durability >= Durability::Logged {
             self.written = self.states.len() - 1;
         }
-        if durability == Durability::FsyncWal {
+        if durability == Durability::Synced {
             self.all_is_on_disk();
         }
     }
@@ -254,7 +254,7 @@ impl Model {
             keys.insert(&key, &value).unwrap();
             content.keys.insert(key, value);
         }
-        self.wrote(content, Durability::SyncWal);
+        self.wrote(content, Durability::Logged);
     }
 
     fn write_batch(&mut self) {
@@ -282,7 +282,7 @@ impl Model {
                 map.remove(&key);
             }
         }
-        let all = [Durability::AsyncWal, Durability::SyncWal, Durability::FsyncWal];
+        let all = [Durability::Async, Durability::Logged, Durability::Synced];
         let durability = all[self.random.below(3)];
         self.store().write(batch, durability).unwrap();
         self.wrote(content, durability);
@@ -300,7 +300,7 @@ impl Model {
         let expected = i64::from_be_bytes(before).wrapping_add(amount);
         assert_eq!(sum.unwrap(), expected);
         content.keys.insert(key, expected.to_be_bytes().into());
-        self.wrote(content, Durability::SyncWal);
+        self.wrote(content, Durability::Logged);
     }
 
     fn compare_and_set(&mut self) {
@@ -323,7 +323,7 @@ impl Model {
             Some(value) => content.keys.insert(key, value),
             None => content.keys.remove(&key),
         };
-        self.wrote(content, Durability::SyncWal);
+        self.wrote(content, Durability::Logged);
     }
 
     /// Appends to a key; if its value is then the expected one, sets a key and a cell.
@@ -335,12 +335,12 @@ impl Model {
         appended.push(b'+');
         let check = CheckAndMutate::new(&key);
         let check = check.if_matches("keys", "", CompareOperator::Equal, &*appended);
-        self.wrote(content.clone(), Durability::SyncWal);
+        self.wrote(content.clone(), Durability::Logged);
         let put = Put::new(&key).column("keys", "", &value).column("cells", "q", &value);
         assert!(self.store().check_and_mutate(&check.put(put)).unwrap());
         content.cells.insert(key.clone(), value.clone());
         content.keys.insert(key, value);
-        self.wrote(content, Durability::SyncWal);
+        self.wrote(content, Durability::Logged);
     }
 
     fn clear(&mut self) {
@@ -352,7 +352,7 @@ impl Model {
             self.store().clear_family("cells").unwrap();
             content.cells.clear();
         }
-        self.wrote(content, Durability::FsyncWal);
+        self.wrote(content, Durability::Synced);
     }
 }
 

@@ -20,7 +20,7 @@ fn open(disk: &Disk) -> Store {
 }
 
 fn put(store: &Store, row: &str) -> Result<()> {
-    store.write(Put::new(row).column("f", "q", [7; 100]), Durability::FsyncWal)
+    store.write(Put::new(row).column("f", "q", [7; 100]), Durability::Synced)
 }
 
 /// All writers put rows until they are refused; returns the number of rows of each.
@@ -53,7 +53,7 @@ fn changes(store: &Store) -> Vec<(&'static str, Result<()>)> {
     let unlogged = Put::new("row").column("f", "q", "value");
     vec![
         ("put", put(store, "row")),
-        ("write without log", store.write(unlogged, Durability::SkipWal)),
+        ("write without log", store.write(unlogged, Durability::Skip)),
         ("delete", store.delete(Delete::row("row"))),
         ("increment", store.increment(&Increment::new("row").column("f", "n", 1)).map(drop)),
         ("append", store.append(&Append::new("row").column("f", "a", "x")).map(drop)),
@@ -142,11 +142,11 @@ fn a_failed_deferred_log_write_stops_the_store() {
     put(&store, "first record").unwrap();
     disk.set_faults(Faults::from(1, Fault::Device));
     let write = |durability| store.write(Put::new("row").column("f", "q", "value"), durability);
-    write(Durability::AsyncWal).unwrap();
+    write(Durability::Async).unwrap();
     // Due after 100 ms; a busy machine may need longer. These writes do not use the disk.
     let end = Instant::now() + Duration::from_secs(20);
     let refused = loop {
-        match write(Durability::SkipWal) {
+        match write(Durability::Skip) {
             Ok(()) => assert!(Instant::now() < end, "no write was refused in time"),
             Err(refused) => break refused,
         }

@@ -248,7 +248,7 @@ fn nothing_acknowledged_is_lost_in_100_000_power_cuts() {
 fn nothing_is_lost_wherever_the_flush_of_a_long_log_is_cut_off() {
     let rounds = (0..33).flat_map(|number| {
         let edits = vec![(format!("row{}", number % 5), Some(format!("{number}-")))];
-        [Step::Write(edits, Durability::SyncWal), Step::Reopen]
+        [Step::Write(edits, Durability::Logged), Step::Reopen]
     });
     let (moments, contents) = moments(&rounds.collect::<Vec<_>>());
     let segments = |disk: &Disk| disk.list(&Path::new(STORE).join("wal")).unwrap().len();

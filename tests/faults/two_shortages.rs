@@ -30,19 +30,19 @@ fn write_three(
     let disk = disk_with_data();
     let store = open(&disk);
     store.create_family("f", FamilyOptions::default()).unwrap();
-    assert!(put(&store, "opens the segment", 1, Durability::SyncWal));
+    assert!(put(&store, "opens the segment", 1, Durability::Logged));
     disk.set_faults(planned[0]);
-    let first = put(&store, "first", lens[0], Durability::AsyncWal);
+    let first = put(&store, "first", lens[0], Durability::Async);
     let first_calls = disk.calls();
     disk.set_faults(planned[1]);
     let second = put(&store, "second", lens[1], how);
     let calls = [first_calls, disk.calls()];
     disk.set_faults(Faults::default());
-    let third = put(&store, "third", 1, Durability::FsyncWal);
+    let third = put(&store, "third", 1, Durability::Synced);
     if !third {
         // A sync failed: the store takes no writes until it is opened again.
         assert!(store.put(Put::new("row").column("f", "q", "1")).is_err(), "{what}");
-        assert!(put(&open(&disk.after_kill()), "third", 1, Durability::FsyncWal), "{what}");
+        assert!(put(&open(&disk.after_kill()), "third", 1, Durability::Synced), "{what}");
         return calls;
     }
     for (row, is_acknowledged) in [("first", first), ("second", second), ("third", third)] {
@@ -55,9 +55,9 @@ fn write_three(
 /// A write without a sync that was acknowledged stays; a refused one never appears.
 #[test]
 fn a_second_shortage_refuses_its_write_alone_whatever_the_first_one_left_pending() {
-    use Durability::{AsyncWal, FsyncWal, SyncWal};
+    use Durability::{Async, Logged, Synced};
     for lens in [[10, 10], [5_000, 10], [5_000, 2_000], [5_000, 9_000], [10, 5_000]] {
-        for how in [AsyncWal, SyncWal, FsyncWal] {
+        for how in [Async, Logged, Synced] {
             for fault in [Fault::NoSpace, Fault::ShortWrite] {
                 let mut first = None;
                 loop {

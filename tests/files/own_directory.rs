@@ -291,13 +291,13 @@ fn a_fork_neither_writes_nor_unlocks() {
         let directory = directory.path();
         drop(filled(directory, "a"));
         let store = Store::open(directory, options().background(background)).unwrap();
-        store.write(Put::new("b").column("f", "q", "1"), Durability::AsyncWal).unwrap();
+        store.write(Put::new("b").column("f", "q", "1"), Durability::Async).unwrap();
         let snapshot: Snapshot = store.snapshot();
         let in_parent = store.clone();
         let is_refused = |result: store::Result<()>| matches!(result, Err(Error::Forked));
         assert!(in_a_fork(move || {
             let put = || Put::new("in the fork").column("f", "q", "1");
-            let writes = [Durability::SkipWal, Durability::AsyncWal, Durability::SyncWal]
+            let writes = [Durability::Skip, Durability::Async, Durability::Logged]
                 .map(|durability| store.write(put(), durability));
             let calls = [
                 store.get(&Get::row("a")).map(drop),

@@ -26,7 +26,7 @@ fn flush(store: &Store, rows: std::ops::Range<u32>) {
 fn write(store: &Store, rows: std::ops::Range<u32>) {
     let mut batch = WriteBatch::new();
     rows.for_each(|row| batch.put(Put::new(format!("row{row}")).column("f", "q", "value")));
-    store.write(batch, Durability::SkipWal).unwrap();
+    store.write(batch, Durability::Skip).unwrap();
 }
 
 fn covered(store: &Store) -> (u64, u64) {

@@ -115,7 +115,7 @@ mod every_order {
     fn acknowledged_rows_stay_readable_during_a_flush() {
         in_every_order("memstore to file", Some(3), || {
             let store = open(options(&Disk::default()));
-            put(&store, "before", Durability::SkipWal).unwrap();
+            put(&store, "before", Durability::Skip).unwrap();
             let flushing = store.clone();
             let flush = spawn(move || flushing.flush().unwrap());
             let reading = store.clone();
@@ -125,7 +125,7 @@ mod every_order {
                 let seen = has(&reading, "meanwhile");
                 assert!(!seen || has(&reading, "meanwhile"));
             });
-            put(&store, "meanwhile", Durability::SyncWal).unwrap();
+            put(&store, "meanwhile", Durability::Logged).unwrap();
             assert!(has(&store, "before") && has(&store, "meanwhile"));
             flush.join().unwrap();
             reader.join().unwrap();
@@ -162,7 +162,7 @@ mod every_order {
     /// Beginning a log involves one thread, and would only multiply the interleavings.
     fn with_log(disk: &Disk) -> Store {
         let store = open(options(disk));
-        put(&store, "first record", Durability::FsyncWal).unwrap();
+        put(&store, "first record", Durability::Synced).unwrap();
         store
     }
 
@@ -176,7 +176,7 @@ mod every_order {
                 put(&store, row, durability).unwrap();
                 assert!(has(&store, row), "{row}: acknowledged, but not visible");
                 let left = match durability {
-                    Durability::FsyncWal => disk.after_power_cut(0.0, &mut Random::new(0)),
+                    Durability::Synced => disk.after_power_cut(0.0, &mut Random::new(0)),
                     _ => disk.after_kill(),
                 };
                 assert!(is_logged(&left, row), "{row}: acknowledged, but not on disk");
@@ -190,15 +190,15 @@ mod every_order {
 
     #[test]
     fn a_group_commit_is_acknowledged_when_it_is_durable_and_visible() {
-        use Durability::{FsyncWal, SyncWal};
+        use Durability::{Logged, Synced};
         // All of them are two million, which take ten minutes.
         let preemptions = if env::var_os("EVERY_ORDER").is_some() { None } else { Some(8) };
         in_every_order("group commit of two", preemptions, || {
-            write_together(&[("row1", FsyncWal), ("row2", FsyncWal)]);
+            write_together(&[("row1", Synced), ("row2", Synced)]);
         });
         // A writer with a lower level must not weaken that of the others.
         in_every_order("group commit of three", Some(3), || {
-            write_together(&[("row1", FsyncWal), ("row2", FsyncWal), ("row3", SyncWal)]);
+            write_together(&[("row1", Synced), ("row2", Synced), ("row3", Logged)]);
         });
     }
 
@@ -211,7 +211,7 @@ mod every_order {
             let write = |row: &'static str| {
                 let store = store.clone();
                 move || {
-                    assert!(put(&store, row, Durability::FsyncWal).is_err());
+                    assert!(put(&store, row, Durability::Synced).is_err());
                     assert!(!has(&store, row), "{row}: refused, but visible");
                 }
             };
@@ -266,7 +266,7 @@ mod orders_at_random {
             let put = Put::new(format!("{half}{writer}"));
             batch.put(put.column_at("f", "q", Timestamp::new(number as i64), value));
         }
-        store.write(batch, Durability::FsyncWal)
+        store.write(batch, Durability::Synced)
     }
 
     /// Returns the last number that a writer wrote.

@@ -31,7 +31,7 @@ fn uneven(directory: &Path, options: StoreOptions, family: FamilyOptions) -> Sto
             batch.put(Put::new(support::random::key(1, index)).column("f", "q", "v"));
             index += 1;
         }
-        store.write(batch, Durability::SkipWal).expect("sound");
+        store.write(batch, Durability::Skip).expect("sound");
         store.flush().expect("the disk has room");
     }
     store

@@ -23,7 +23,7 @@ use support::test_store::{TestClock, TestStore, quiet};
 use support::{Random, say};
 
 fn options() -> StoreOptions {
-    quiet().durability(Durability::SkipWal)
+    quiet().durability(Durability::Skip)
 }
 
 fn family() -> FamilyOptions {
@@ -47,7 +47,7 @@ fn write(store: &Store, rows: impl Iterator<Item = u64>, value: &str) {
     for row in rows {
         batch.put(Put::new(key(row)).column("f", "q", value));
     }
-    store.write(batch, Durability::SkipWal).unwrap();
+    store.write(batch, Durability::Skip).unwrap();
 }
 
 fn map_stats(store: &Store) -> MapStats {

@@ -28,7 +28,7 @@ fn store_of_many_files(directory: &std::path::Path, options: FamilyOptions) -> S
         for number in 0..ROWS_PER_FILE {
             batch.put(Put::new(row((number * FILES + file) * 2)).column("f", "q", [1; 50]));
         }
-        store.write(batch, Durability::SyncWal).unwrap();
+        store.write(batch, Durability::Logged).unwrap();
         store.flush().unwrap();
     }
     store

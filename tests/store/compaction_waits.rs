@@ -32,7 +32,7 @@ fn with_files(store: &Store, family: &str, cells: usize) {
             let row = format!("row{number:05}");
             batch.put(Put::new(row).column(family, "q", format!("{file}")));
         }
-        store.write(batch, store::Durability::SkipWal).unwrap();
+        store.write(batch, store::Durability::Skip).unwrap();
         store.flush().unwrap();
     }
 }

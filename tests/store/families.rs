@@ -27,7 +27,7 @@ fn open(disk: &Disk) -> Store {
 
 fn put(store: &Store, family: &str, row: &str, time: i64, value: &str) {
     let put = Put::new(row).column_at(family, "q", Timestamp::new(time), value);
-    store.write(put, Durability::FsyncWal).unwrap();
+    store.write(put, Durability::Synced).unwrap();
 }
 
 /// Returns row, time and value of all cells of a family, up to 9 versions.

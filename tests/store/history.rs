@@ -59,7 +59,7 @@ impl Pair {
         match step {
             Step::Write(cells) => {
                 let taken = self.model.take(cells);
-                self.store.write(batch(&taken), Durability::SyncWal).unwrap();
+                self.store.write(batch(&taken), Durability::Logged).unwrap();
                 self.model.memstore.extend(taken);
             }
             Step::Load(cells) => {

@@ -83,7 +83,7 @@ fn a_key_value_family_refuses_other_columns_timestamps_of_the_caller_and_a_ttl()
     for (refused, why) in [
         (message(store.put(Put::new("row").column("keys", "n", "2"))), of_column),
         (message(store.delete(Delete::row("row").column("keys", "n"))), of_column),
-        (message(store.write(batch, Durability::SyncWal)), of_column),
+        (message(store.write(batch, Durability::Logged)), of_column),
         (message(store.increment(&Increment::new("row").column("keys", "n", 1))), of_column),
         (message(store.append(&Append::new("row").column("keys", "n", "2"))), of_column),
         (message(store.check_and_mutate(&check)), of_column),
@@ -156,7 +156,7 @@ fn the_last_write_of_a_key_in_a_batch_wins() {
     batch.insert("keys", "c", "1");
     batch.delete(Delete::row("d").family("keys"));
     batch.insert("keys", "d", "1");
-    store.write(batch, Durability::FsyncWal).unwrap();
+    store.write(batch, Durability::Synced).unwrap();
     let shown = |store: &Store| {
         let keys = store.map("keys").unwrap();
         assert_eq!(store.get(&Get::row("a").family("cells")).unwrap().len(), 1);
@@ -291,7 +291,7 @@ fn a_family_is_cleared_while_others_write_flush_and_compact() {
                 for family in ["keys", "others"] {
                     batch.insert(family, number.to_be_bytes(), [7; 20]);
                 }
-                store.write(batch, Durability::AsyncWal).unwrap();
+                store.write(batch, Durability::Async).unwrap();
             }
         });
         let mut rounds = 0;

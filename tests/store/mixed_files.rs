@@ -136,7 +136,7 @@ const KINDS: [(&str, Add); 12] = [
             let (row, timestamp) = (row.as_bytes(), Timestamp::new(9));
             batch.cell(&CellRef { row, timestamp, value: text.as_bytes(), tags: TAGS, ..PUT });
         }
-        store.write(batch, Durability::SyncWal).unwrap();
+        store.write(batch, Durability::Logged).unwrap();
     }),
     ("bulk-loaded", |store, path, text| {
         write_file(path, b"", 0, text);

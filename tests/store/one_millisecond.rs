@@ -72,7 +72,7 @@ fn the_order_within_a_batch_is_the_order_of_its_writes() {
         batch.put(put("row", "after").column("g", "q", "too"));
         batch.put(put("other", "value"));
         batch.delete(Delete::row("other"));
-        store.write(batch, Durability::SyncWal).unwrap();
+        store.write(batch, Durability::Logged).unwrap();
         assert_eq!(value(&store, "row").as_deref(), Some("after"));
         assert_eq!(store.get(&Get::row("row")).unwrap().len(), 2);
         assert_eq!(value(&store, "other"), None);

@@ -98,8 +98,8 @@ fn each_method_that_would_write_is_refused_by_name() {
     let out = tempfile::tempdir().unwrap();
     let refused: [(&str, Result<()>); 18] = [
         ("put", store.put(some())),
-        ("empty write", store.write(store::WriteBatch::default(), Durability::SyncWal)),
-        ("write without log", store.write(some(), Durability::SkipWal)),
+        ("empty write", store.write(store::WriteBatch::default(), Durability::Logged)),
+        ("write without log", store.write(some(), Durability::Skip)),
         ("delete", store.delete(Delete::row("a"))),
         ("increment", store.increment(&Increment::new("a").column("f", "n", 1)).map(drop)),
         ("increment of nothing", store.increment(&Increment::new("a")).map(drop)),

@@ -122,7 +122,7 @@ impl Subject {
         let value = format!("v{}", self.steps);
         match step {
             Step::Write(cells) => {
-                self.store.write(batch(cells, &value), Durability::SyncWal).unwrap();
+                self.store.write(batch(cells, &value), Durability::Logged).unwrap();
             }
             Step::Increment(row) => self.increment(row),
             Step::Append(row, column) => self.append(row, column, &value),

@@ -30,7 +30,7 @@ fn fill(store: &Store, family: &str) -> Result<(), Error> {
     for number in 0..ROWS {
         batch.put(Put::new(row(number)).column(family, "q", number.to_string()));
     }
-    store.write(batch, Durability::SyncWal)?;
+    store.write(batch, Durability::Logged)?;
     store.delete(Delete::row(row(7)).family(family))?;
     store.put(Put::new(row(8)).column(family, "q", "again"))
 }
@@ -381,7 +381,7 @@ fn a_family_that_cannot_be_flushed_does_not_stop_the_others() {
         // Rows that concern the family are refused as well, and nothing of them is written.
         let mut batch = WriteBatch::from(Put::new("both").column("other", "q", "value"));
         batch.delete(Delete::row("both"));
-        assert!(matches!(store.write(batch, Durability::SyncWal), Err(Error::FlushFailed { .. })));
+        assert!(matches!(store.write(batch, Durability::Logged), Err(Error::FlushFailed { .. })));
         for number in 0..2000 {
             put("other", number).unwrap();
         }
@@ -498,7 +498,7 @@ fn no_record_of_a_dropped_family_stays_in_a_log_whose_memstores_are_empty() {
     let store = Store::open(directory.path(), quiet()).unwrap();
     store.put(Put::new("row").column("other", "q", "value")).unwrap();
     let unlogged = WriteBatch::from(Put::new("row").column("family", "q", "value"));
-    store.write(unlogged, Durability::SkipWal).unwrap();
+    store.write(unlogged, Durability::Skip).unwrap();
     assert!(store.flush().is_err());
     drop(store);
     let store = Store::open(directory.path(), quiet()).unwrap();

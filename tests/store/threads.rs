@@ -59,7 +59,7 @@ fn write(store: &Store, groups: &Groups, writer: usize, random: &mut Random) {
         let value = format!("{} {version} {writer} {padding}", key(number));
         batch.put(Put::new(key(number)).column("f", "q", value));
     }
-    store.write(batch, Durability::SyncWal).unwrap();
+    store.write(batch, Durability::Logged).unwrap();
     groups.acknowledged[group].store(version, Ordering::SeqCst);
 }
 

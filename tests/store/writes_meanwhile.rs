@@ -60,7 +60,7 @@ fn filled(disk: &Disk) -> Store {
         store.flush().unwrap();
     }
     put(&store, "d");
-    store.write(Put::new("e").column("f", "q", "1"), Durability::SkipWal).unwrap();
+    store.write(Put::new("e").column("f", "q", "1"), Durability::Skip).unwrap();
     let loaded = CellRef { row: b"loaded", ..PUT };
     let bytes = hfile(Path::new(LOADED), sstable::WriterOptions::default(), [loaded]);
     disk.create(Path::new(LOADED)).unwrap().write_all(&bytes).unwrap();

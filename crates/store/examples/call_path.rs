@@ -63,7 +63,7 @@ fn fill(store: &Store, files: u64) -> Result<(), Failure> {
         for number in (file..ROWS).step_by(usize::try_from(files)?) {
             batch.put(Put::new(row(number)).column("f", "q", value(number)));
         }
-        store.write(batch, Durability::SkipWal)?;
+        store.write(batch, Durability::Skip)?;
         store.flush()?;
     }
     Ok(())

@@ -163,7 +163,7 @@ fn write_all_day<F: Remove>(guarded: &Guarded<F>, writer: u64, users: u64) -> Re
 /// Runs four readers and two writers concurrently, then checks all users.
 fn day<F: Remove + Send + Sync>(name: &str, guard: F, users: u64) -> Result<(), Failure> {
     let directory = tempfile::tempdir()?;
-    let options = StoreOptions::default().durability(Durability::AsyncWal);
+    let options = StoreOptions::default().durability(Durability::Async);
     let store = Store::open(directory.path(), options)?;
     let map = store.create_map("users")?;
     for number in 0..users {

@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     store.increment(&Increment::new(&name).column("user", "visits", 1))?;
     let mut batch = WriteBatch::new();
     batch.put(Put::new(&name).column("user", "name", &name).column("session", "state", "open"));
-    store.write(batch, Durability::FsyncWal)?;
+    store.write(batch, Durability::Synced)?;
 
     for family in ["user", "session"] {
         for cell in store.scan(Scan::family(family))? {

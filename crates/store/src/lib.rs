@@ -57,13 +57,13 @@
 //! let hour = Duration::from_secs(3600);
 //! store.create_family("session", FamilyOptions::default().ttl(Some(hour)))?;
 //!
-//! // All of a batch is written, or nothing. `FsyncWal` survives a power failure.
+//! // All of a batch is written, or nothing. `Synced` survives a power failure.
 //! let mut batch = WriteBatch::new();
 //! batch.put(Put::new("ada").column("user", "name", "Ada").column("session", "token", "s1"));
 //! let year_2020 = Timestamp::new(1_577_836_800_000);
 //! batch.put(Put::new("alan").column_at("session", "token", year_2020, "s0"));
 //! batch.put(Put::new("bob").column("user", "name", "Bob"));
-//! store.write(batch, Durability::FsyncWal)?;
+//! store.write(batch, Durability::Synced)?;
 //!
 //! // A session of the year 2020 is older than its TTL, so no read returns it.
 //! assert!(store.get(&Get::row("alan"))?.is_empty());

@@ -64,8 +64,8 @@ fn step(random: &mut Random, number: usize) -> Step {
         6 => Step::Load(edits(false)),
         8 if number.is_multiple_of(2) => Step::Compact,
         10 if number.is_multiple_of(3) => Step::Reopen,
-        number if number.is_multiple_of(2) => Step::Write(edits(true), Durability::FsyncWal),
-        _ => Step::Write(edits(true), Durability::SyncWal),
+        number if number.is_multiple_of(2) => Step::Write(edits(true), Durability::Synced),
+        _ => Step::Write(edits(true), Durability::Logged),
     }
 }
 
@@ -110,7 +110,7 @@ impl Runner {
                 self.begin(edits);
                 self.store().write(batch(edits, time), *durability)?;
                 self.note(|progress| progress.acknowledged = progress.begun);
-                if *durability < Durability::FsyncWal {
+                if *durability < Durability::Synced {
                     return Ok(());
                 }
             }
@@ -154,7 +154,7 @@ impl Runner {
         }
         store.create_family("g", FamilyOptions::default().family_map(MapMode::Files))?;
         let put = Put::new("row").column_at("g", "q", time, "value");
-        store.write(put, Durability::FsyncWal)
+        store.write(put, Durability::Synced)
     }
 
     fn begin(&mut self, edits: &[Edit]) {

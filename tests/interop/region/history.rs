@@ -169,7 +169,7 @@ impl History {
         for cell in &cells {
             batch.cell(&cell.as_ref());
         }
-        self.store.write(batch, Durability::SyncWal).unwrap();
+        self.store.write(batch, Durability::Logged).unwrap();
         let lines: Vec<_> = cells.iter().map(|cell| line(&cell.as_ref())).collect();
         self.steps.push(json!({ "write": lines }));
     }

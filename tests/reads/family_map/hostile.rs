@@ -19,7 +19,7 @@ fn every_version_of_a_row_in_70_files_is_found_newest_first() {
                 let time = Timestamp::new(file as i64);
                 batch.put(Put::new(key(row)).column_at("f", "q", time, file.to_string()));
             }
-            store.write(batch, Durability::SkipWal).unwrap();
+            store.write(batch, Durability::Skip).unwrap();
             store.flush().unwrap();
             if file % 16 == 0 {
                 snapshots.push((file, store.snapshot()));

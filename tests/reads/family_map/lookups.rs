@@ -67,7 +67,7 @@ fn open_store(place: &Path, clock: &TestClock) -> Store {
         .clock(clock.clock())
         .cache_bytes(8 << 20)
         .memstore_flush_bytes(256 << 10)
-        .durability(Durability::SkipWal);
+        .durability(Durability::Skip);
     Store::open(place, options).unwrap()
 }
 
@@ -107,7 +107,7 @@ impl Changes {
                 let time = Timestamp::new(group.time());
                 batch.put(Put::new(key.clone()).column_at("f", "q", time, key.clone()));
             }
-            store.write(batch, Durability::SkipWal).unwrap();
+            store.write(batch, Durability::Skip).unwrap();
             if way < 2 {
                 store.flush().unwrap();
             }

@@ -159,7 +159,7 @@ fn the_first_map_is_sized_by_rows() {
     for (row, column) in (0..100).flat_map(|row| (0..200).map(move |column| (row, column))) {
         batch.put(Put::new(key(row)).column("f", format!("{column}"), "value"));
     }
-    store.write(batch, Durability::SkipWal).unwrap();
+    store.write(batch, Durability::Skip).unwrap();
     store.flush().unwrap();
     let map = map_stats(&store);
     assert_eq!(map.covered_files, 1);

@@ -24,7 +24,7 @@ fn store_of(directory: &Path, family: FamilyOptions, rows: &[Vec<u8>]) -> Store 
     for row in rows {
         batch.put(Put::new(row).column("f", "q", row));
     }
-    store.write(batch, Durability::SkipWal).unwrap();
+    store.write(batch, Durability::Skip).unwrap();
     store.flush().unwrap();
     store
 }

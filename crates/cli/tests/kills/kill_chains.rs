@@ -237,7 +237,7 @@ fn writers_of_chains() {
         let mut before = store.scan(scan).unwrap().count() as u64;
         loop {
             let link = Link { chain, number: before + 1, before };
-            let durability = if chain == 0 { Durability::FsyncWal } else { Durability::SyncWal };
+            let durability = if chain == 0 { Durability::Synced } else { Durability::Logged };
             store.write(Put::new(link.row()).column("f", "q", link.value()), durability).unwrap();
             before += 1;
             // A single write, so that lines of several threads do not interleave.

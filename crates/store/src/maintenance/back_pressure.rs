@@ -79,7 +79,7 @@ impl Maintenance {
 
     /// Requests the work that a finished write leads to; every write calls this.
     ///
-    /// An `AsyncWal` write needs a delayed write of the log. Full active
+    /// An `Async` write needs a delayed write of the log. Full active
     /// memstores need a flush, which this call runs itself if the store has no threads.
     pub(crate) fn after_write(
         &self,
@@ -87,7 +87,7 @@ impl Maintenance {
         log: &Log,
         durability: Durability,
     ) -> Result<()> {
-        if durability == Durability::AsyncWal {
+        if durability == Durability::Async {
             self.tasks.want_log();
         }
         let is_full = catalog.version().active_bytes() >= self.options.memstore_flush_bytes;

@@ -69,7 +69,7 @@ pub(super) enum Task {
 }
 
 impl Tasks {
-    /// Delay until an [`AsyncWal`](crate::Durability::AsyncWal) write is in the log.
+    /// Delay until an [`Async`](crate::Durability::Async) write is in the log.
     const LOG_DELAY: Duration = Duration::from_millis(100);
     /// Time until a flush that lacked space is tried again.
     const FLUSH_DELAY: Duration = Duration::from_secs(1);

@@ -115,7 +115,7 @@ fn closing_a_store_does_not_wait_for_a_compaction() {
     for file in 0..4 {
         for row in 0..5000 {
             let put = Put::new(format!("{file}{row}")).column("f", "q", "some bytes");
-            store.write(put, crate::options::Durability::SkipWal).unwrap();
+            store.write(put, crate::options::Durability::Skip).unwrap();
         }
         store.flush().unwrap();
     }
@@ -199,7 +199,7 @@ fn a_compaction_reports_its_progress() {
     for file in 0..3 {
         for row in 0..3000 {
             let put = Put::new(format!("{file}{row:04}")).column("f", "q", "some bytes");
-            store.write(put, crate::options::Durability::SkipWal).unwrap();
+            store.write(put, crate::options::Durability::Skip).unwrap();
         }
         store.flush().unwrap();
     }

@@ -2,31 +2,41 @@
 
 use std::fmt;
 
-/// When a write is acknowledged. The variants are named as in HBase.
+/// When a write is acknowledged.
+///
+/// The text form has HBase's names ([`name`](Self::name)). HBase's `SYNC_WAL` is [`Logged`](Self::Logged):
+/// it does not sync the disk.
+///
+/// ```
+/// use store::Durability;
+///
+/// let names = Durability::ALL.map(Durability::name);
+/// assert_eq!(names, ["SKIP_WAL", "ASYNC_WAL", "SYNC_WAL", "FSYNC_WAL"]);
+/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Durability {
     /// As soon as the write is readable. It is lost if the process ends before a flush.
-    SkipWal,
+    Skip,
     /// As soon as the write is readable; it is logged within some hundred milliseconds.
-    AsyncWal,
+    Async,
     /// Once the operating system has the log record: the write survives the process.
     #[default]
-    SyncWal,
+    Logged,
     /// Once the log record is on disk: the write survives a power cut.
-    FsyncWal,
+    Synced,
 }
 
 impl Durability {
     /// Every level, from the weakest to the strongest.
-    pub const ALL: [Self; 4] = [Self::SkipWal, Self::AsyncWal, Self::SyncWal, Self::FsyncWal];
+    pub const ALL: [Self; 4] = [Self::Skip, Self::Async, Self::Logged, Self::Synced];
 
     /// Returns HBase's name: `SKIP_WAL`, `ASYNC_WAL`, `SYNC_WAL` or `FSYNC_WAL`.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::SkipWal => "SKIP_WAL",
-            Self::AsyncWal => "ASYNC_WAL",
-            Self::SyncWal => "SYNC_WAL",
-            Self::FsyncWal => "FSYNC_WAL",
+            Self::Skip => "SKIP_WAL",
+            Self::Async => "ASYNC_WAL",
+            Self::Logged => "SYNC_WAL",
+            Self::Synced => "FSYNC_WAL",
         }
     }
 }

@@ -95,7 +95,7 @@ impl StoreOptions {
         self
     }
 
-    /// Sets the durability of writes that specify none. Default: [`Durability::SyncWal`].
+    /// Sets the durability of writes that specify none. Default: [`Durability::Logged`].
     pub const fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self

@@ -38,7 +38,7 @@ fn open(directory: &std::path::Path, family: FamilyOptions) -> Store {
 fn write(store: &Store, fill: impl FnOnce(&mut WriteBatch)) {
     let mut batch = WriteBatch::new();
     fill(&mut batch);
-    store.write(batch, Durability::SkipWal).unwrap();
+    store.write(batch, Durability::Skip).unwrap();
 }
 
 fn time(time: i64) -> Timestamp {
@@ -173,7 +173,7 @@ fn a_get_passes_few_writes_of_the_same_version() {
             for number in 1..=MANY / 10 {
                 let value = format!("{at}.{number}");
                 let put = Put::new("row").column_at("f", column_name, time(at), value);
-                store.write(put, Durability::SkipWal).unwrap();
+                store.write(put, Durability::Skip).unwrap();
             }
         }
         write_put(&store, "r", 7);

@@ -96,7 +96,7 @@ impl KeyValueMap {
     /// let map = store.create_map("f")?;
     /// let mut batch = WriteBatch::new();
     /// batch.insert("f", "a", "1");
-    /// store.write(batch, Durability::FsyncWal)?;
+    /// store.write(batch, Durability::Synced)?;
     /// assert!(map.contains("a")?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -315,7 +315,7 @@ fn a_full_memstore_is_flushed_in_the_background_and_its_log_segments_are_removed
     store.create_family("f", FamilyOptions::default()).unwrap();
     for row in 0..20_000 {
         let put = Put::new(format!("row{row:08}")).column("f", "q", [7; 20]);
-        store.write(put, Durability::AsyncWal).unwrap();
+        store.write(put, Durability::Async).unwrap();
     }
     store.flush().unwrap();
     let stats = store.stats();
@@ -337,7 +337,7 @@ fn concurrent_writes_are_all_kept() {
                 for row in 0..500 {
                     let row = format!("{thread}-{row:03}");
                     let durability =
-                        if row.ends_with('7') { Durability::FsyncWal } else { Durability::SyncWal };
+                        if row.ends_with('7') { Durability::Synced } else { Durability::Logged };
                     store.write(Put::new(&row).column("f", "q", &row), durability).unwrap();
                     assert_eq!(values(&store.get(&Get::row(&row)).unwrap()), [row]);
                 }
@@ -462,7 +462,7 @@ fn an_unlogged_memstore_that_waits_for_its_flush_survives_the_close() {
     let options = StoreOptions::default().background(false).memstore_flush_bytes(usize::MAX);
     let store = Store::open(directory.path(), options.clone()).unwrap();
     store.create_family("f", FamilyOptions::default()).unwrap();
-    store.write(Put::new("row").column("f", "q", "value"), Durability::SkipWal).unwrap();
+    store.write(Put::new("row").column("f", "q", "value"), Durability::Skip).unwrap();
     let super::StoreInner { catalog, log, .. } = &*store.inner;
     crate::maintenance::flush::rotate_memstores(catalog, &mut log.writer(), 0).unwrap();
     drop(store);
@@ -484,10 +484,10 @@ fn a_put_without_columns_is_refused_with_its_whole_batch() {
     let mut batch = crate::write::mutation::WriteBatch::new();
     batch.put(Put::new("a").column("f", "q", "1"));
     batch.put(Put::new("b"));
-    refused(store.write(batch, Durability::SyncWal));
+    refused(store.write(batch, Durability::Logged));
     assert!(store.get(&Get::row("a")).unwrap().is_empty());
     // A batch of nothing is no put.
-    store.write(crate::write::mutation::WriteBatch::new(), Durability::SyncWal).unwrap();
+    store.write(crate::write::mutation::WriteBatch::new(), Durability::Logged).unwrap();
 }
 
 #[test]

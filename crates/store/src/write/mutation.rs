@@ -178,7 +178,7 @@ impl WriteBatch {
     /// batch.put(Put::new("1815").column("people", "name", "Ada"));
     /// batch.insert("by name", "Ada", "1815");
     /// batch.remove("by name", "Augusta");
-    /// store.write(batch, Durability::FsyncWal)?; // All of it, or nothing after a crash.
+    /// store.write(batch, Durability::Synced)?; // All of it, or nothing after a crash.
     /// assert_eq!(by_name.get("Ada")?.as_deref(), Some(&b"1815"[..]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

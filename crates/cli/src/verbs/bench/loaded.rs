@@ -194,7 +194,7 @@ impl Loaded {
         let store = Store::open(directory, options)?;
         store.create_family(FAMILY, choice.family_options(plan, keys.present.len()))?;
         let start = Instant::now();
-        load(&store, keys, plan.values(), Durability::SyncWal, |rows| progress.advance(rows))?;
+        load(&store, keys, plan.values(), Durability::Logged, |rows| progress.advance(rows))?;
         if plan.bits_per_key.is_some() && matches!(choice, FilterChoice::Ours(_)) {
             // The budget is for all files, but a flush divides it only among the files so far. The
             // rebuild divides it among all.

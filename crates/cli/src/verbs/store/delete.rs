@@ -44,7 +44,7 @@ impl WithStore<Delete> {
                 None => row.family_at(&*family, time),
             });
             let cells = batch.len() as u64;
-            store.write(batch, Durability::SyncWal)?;
+            store.write(batch, Durability::Logged)?;
             Ok(cells)
         })
     }

@@ -254,10 +254,10 @@ impl Log {
         requests: &mut [Request<AcceptedBatch<'_>>],
     ) -> Result<usize> {
         let now = self.clock.now();
-        let (mut durability, mut logged) = (Durability::SkipWal, 0);
+        let (mut durability, mut logged) = (Durability::Skip, 0);
         for request in requests {
-            let is_logged = request.durability != Durability::SkipWal;
-            if durability > Durability::SkipWal && is_logged && writer.has_long_segment() {
+            let is_logged = request.durability != Durability::Skip;
+            if durability > Durability::Skip && is_logged && writer.has_long_segment() {
                 break;
             }
             durability = durability.max(request.durability);
@@ -267,10 +267,10 @@ impl Log {
             writer.log_batch(request, now)?;
             logged += 1;
         }
-        if durability >= Durability::SyncWal || writer.pending_len() > Self::PENDING_BYTES_MAX {
+        if durability >= Durability::Logged || writer.pending_len() > Self::PENDING_BYTES_MAX {
             writer.write_pending()?;
         }
-        if durability == Durability::FsyncWal {
+        if durability == Durability::Synced {
             writer.sync()?;
         }
         Ok(logged)

@@ -12,7 +12,7 @@
 //!
 //! One kind of gap is not damage: before a power cut, written but unsynced sectors can reach the
 //! disk out of order. Such a gap has sectors of zeros, and lies beyond the durable length in all
-//! later records. [`SyncWal`](crate::Durability::SyncWal) does not promise that unsynced writes
+//! later records. [`Logged`](crate::Durability::Logged) does not promise that unsynced writes
 //! survive a power cut, so the log ends at the gap.
 
 use std::path::PathBuf;

@@ -155,7 +155,7 @@ impl LogWriter {
                 cell.set_timestamp(sequence::as_timestamp(sequence_id));
             }
         }
-        if request.durability == Durability::SkipWal {
+        if request.durability == Durability::Skip {
             self.has_unlogged = true;
         } else {
             let segment = self.tail.segment().expect("`begin_segment` precedes `log_batch`");
