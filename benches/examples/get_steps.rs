@@ -92,11 +92,13 @@ fn load_store(directory: &Path, keys: &KeySet, map: bool, cache_bytes: u64) -> S
     // The map is complete when this returns, and is as full in each run.
     let options = unmerged(cache_bytes).background(false);
     let store = Store::open(directory, options).expect("an empty directory");
-    let filter = (FilterKind::BlockedBloom, Sizing::ErrorRate(ErrorRate::HBASE));
-    let family = FamilyOptions::default()
-        .bloom_type(BloomType::None)
-        .family_map(if map { MapMode::Files } else { MapMode::Off })
-        .filter((!map).then_some(filter));
+    let unfiltered = FamilyOptions::default().bloom_type(BloomType::None);
+    let family = if map {
+        unfiltered.family_map(MapMode::Files)
+    } else {
+        let sizing = Sizing::ErrorRate(ErrorRate::HBASE);
+        unfiltered.family_map(MapMode::Off).filter(FilterKind::BlockedBloom, sizing)
+    };
     store.create_family(FAMILY, family).expect("a new store");
     let values = Values { seed: SEED, size: VALUE_LEN };
     load(&store, keys, values, Durability::Skip, |_| ()).expect("the disk has room");

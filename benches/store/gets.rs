@@ -27,7 +27,7 @@ pub(crate) fn run(criterion: &mut Criterion) {
     let store = Store::open(directory.path(), unmerged(2 << 30)).expect("an empty directory");
     let family = FamilyOptions::default()
         .bloom_type(BloomType::None)
-        .filter(Some((FilterKind::BlockedBloom, Sizing::ErrorRate(ErrorRate::HBASE))));
+        .filter(FilterKind::BlockedBloom, Sizing::ErrorRate(ErrorRate::HBASE));
     store.create_family(FAMILY, family).expect("a new store");
     load(&store, &keys, VALUES, Durability::Skip, |_| ()).expect("the disk has room");
 

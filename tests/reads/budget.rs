@@ -76,8 +76,8 @@ fn a_budget_allocated_to_uneven_files_avoids_three_of_four_wasted_reads() {
     let budget = rows * 7 / 8;
 
     let ours = tempfile::tempdir().expect("a temporary directory");
-    let filter = Some((FilterKind::Ribbon, Sizing::Bytes(budget)));
-    let family = FamilyOptions::default().bloom_type(BloomType::None).filter(filter);
+    let family = FamilyOptions::default().bloom_type(BloomType::None);
+    let family = family.filter(FilterKind::Ribbon, Sizing::Bytes(budget));
     let shared = uneven(ours.path(), quiet(), family);
     let before = filter_bytes(ours.path()).0;
     shared.rebuild_filters("f").expect("the disk has room");

@@ -82,8 +82,8 @@ fn check_filtered(options: FamilyOptions) {
 #[test]
 fn with_a_filter_of_one_percent_an_absent_row_touches_a_fifth_of_a_data_block() {
     let rate = Sizing::ErrorRate(ErrorRate::new(0.01).unwrap());
-    let filter = Some((FilterKind::BlockedBloom, rate));
-    check_filtered(FamilyOptions::default().bloom_type(BloomType::None).filter(filter));
+    let family = FamilyOptions::default().bloom_type(BloomType::None);
+    check_filtered(family.filter(FilterKind::BlockedBloom, rate));
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn an_explanation_states_the_outcome_of_each_file() {
     // The lookup in a map is counted once for all files.
     let options = FamilyOptions::default()
         .family_map(MapMode::Off)
-        .filter(Some((FilterKind::BlockedBloom, Sizing::ErrorRate(ErrorRate::new(1e-6).unwrap()))));
+        .filter(FilterKind::BlockedBloom, Sizing::ErrorRate(ErrorRate::new(1e-6).unwrap()));
     store.create_family("f", options).unwrap();
     for (time, rows) in [(100, ["a", "m", "z"]), (200, ["b", "m", "y"]), (300, ["n", "o", "p"])] {
         for row in rows {

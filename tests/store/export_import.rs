@@ -231,8 +231,8 @@ fn hbase_reads_and_loads_store_files_unchanged() {
     let directory = tempfile::tempdir().unwrap();
     let place = directory.path().join("store");
     let store = open(&place).unwrap();
-    let filter = (FilterKind::Ribbon, Sizing::ErrorRate(ErrorRate::new(0.01).unwrap()));
-    let options = FamilyOptions::default().block_size(512).filter(Some(filter));
+    let sizing = Sizing::ErrorRate(ErrorRate::new(0.01).unwrap());
+    let options = FamilyOptions::default().block_size(512).filter(FilterKind::Ribbon, sizing);
     store.create_family("f", options).unwrap();
     // The files have different rows, because HBase orders equal cells of one bulk load arbitrarily.
     for file in 0..3 {

@@ -272,7 +272,7 @@ fn a_power_cut_never_brings_back_cells_into_a_family_that_was_created_again() {
             put(store, "f", "new", 3, "new");
         },
         |store| match store.family("f") {
-            Some(options) if options.versions == 1 => {
+            Some(options) if options.retention().versions == 1 => {
                 assert_eq!(cells(store, "f"), ["flushed@1=old", "logged@2=old"]);
             }
             Some(_) => assert!(cells(store, "f").iter().all(|cell| cell == "new@3=new")),
@@ -411,5 +411,5 @@ fn families_change_under_writes_reads_flushes_and_compactions() {
     let store = Store::open(directory.path(), options).unwrap();
     let kept = store.scan(Scan::family("kept")).unwrap().count();
     assert_eq!(u32::try_from(kept).unwrap(), *acknowledged.lock().unwrap());
-    assert_eq!(store.family("f").unwrap().versions, 30);
+    assert_eq!(store.family("f").unwrap().retention().versions, 30);
 }

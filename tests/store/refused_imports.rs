@@ -20,8 +20,8 @@ fn open(directory: &Path) -> Store {
 /// Makes HFiles of some blocks with an HBase Bloom filter and a row filter.
 fn files(directory: &Path) -> Vec<PathBuf> {
     let store = Store::open(directory.join("source"), StoreOptions::default()).unwrap();
-    let filter = (FilterKind::BlockedBloom, Sizing::ErrorRate(ErrorRate::new(0.01).unwrap()));
-    let options = FamilyOptions::default().block_size(256).filter(Some(filter));
+    let sizing = Sizing::ErrorRate(ErrorRate::new(0.01).unwrap());
+    let options = FamilyOptions::default().block_size(256).filter(FilterKind::BlockedBloom, sizing);
     store.create_family("f", options).unwrap();
     for file in ["a", "b"] {
         for row in 0..12 {

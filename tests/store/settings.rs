@@ -95,7 +95,7 @@ fn is_refused(name: &str, options: &StoreOptions, family: &FamilyOptions, reads:
 }
 
 fn check(name: &str, family: &FamilyOptions, expect_refused: Option<bool>) {
-    let refused = is_refused(name, &quiet(), family, family.ttl.is_none());
+    let refused = is_refused(name, &quiet(), family, family.retention().ttl.is_none());
     assert!(expect_refused.is_none_or(|expected| expected == refused), "{name}: {refused}");
 }
 
@@ -105,7 +105,7 @@ fn every_extreme_value_of_a_filter_is_refused_or_written() {
     let bits = [f64::MIN_POSITIVE, 0.1, 1.0, 5.0, 8.0, 64.0, 1024.0];
     let never = [0.0, -1.0, 1025.0, 1e18, f64::MAX, f64::INFINITY, f64::NAN];
     for &kind in FilterKind::IN_FILES {
-        let family = |sizing| FamilyOptions::default().filter(Some((kind, sizing)));
+        let family = |sizing| FamilyOptions::default().filter(kind, sizing);
         for rate in rates {
             let sizing = Sizing::ErrorRate(ErrorRate::new(rate).unwrap());
             let expected = match (kind, rate) {
@@ -298,7 +298,7 @@ fn changed_store(
 #[test]
 fn a_manifest_with_settings_that_no_family_can_have_is_damaged() {
     let prefix = BloomType::RowPrefixFixedLength(7);
-    let filter = Some((FilterKind::Ribbon, Sizing::BitsPerKey(16.0)));
+    let filtered = FamilyOptions::default().filter(FilterKind::Ribbon, Sizing::BitsPerKey(16.0));
     let versions = |stored: &mut StoredOptions| stored.set(StoredOptions::VERSIONS, &[0; 4]);
     let block_size = |stored: &mut StoredOptions| stored.set(StoredOptions::BLOCK_SIZE, &[0xff; 4]);
     for (options, change) in [
@@ -306,7 +306,7 @@ fn a_manifest_with_settings_that_no_family_can_have_is_damaged() {
         (FamilyOptions::default(), &block_size),
         (FamilyOptions::default().bloom_type(prefix), &|stored| stored.set(1, &[0, 0])),
         (FamilyOptions::default().bloom_type(prefix), &|stored| stored.set(1, &[0x80, 0])),
-        (FamilyOptions::default().filter(filter), &|stored| stored.set_sizing(1, f64::NAN)),
+        (filtered, &|stored| stored.set_sizing(1, f64::NAN)),
     ] {
         let directory = changed_store(options, change);
         let opened = [
@@ -323,8 +323,8 @@ fn a_manifest_with_settings_that_no_family_can_have_is_damaged() {
 fn a_file_whose_rows_make_its_filter_impossible_is_written_without_it() {
     let store = TestStore::new(quiet());
     let rate = ErrorRate::new(2.4e-9).unwrap();
-    let filter = Some((FilterKind::SplitBlock, Sizing::ErrorRate(rate)));
-    store.create_family("f", FamilyOptions::default().filter(filter)).unwrap();
+    let family = FamilyOptions::default().filter(FilterKind::SplitBlock, Sizing::ErrorRate(rate));
+    store.create_family("f", family).unwrap();
     let omitted = || store.stats().family("f").unwrap().filters_omitted;
     for number in 0..100 {
         store.put(Put::new(row(number)).column("f", "q", "value")).unwrap();
@@ -533,19 +533,17 @@ fn an_altered_family_accepts_writes_again_without_a_flush_by_hand() {
 #[test]
 fn a_flush_that_fills_the_cache_reads_nothing_back_and_a_get_then_reads_nothing() {
     let rate = ErrorRate::new(0.01).unwrap();
+    let plain = FamilyOptions::default().block_size(256).family_map(MapMode::Off);
+    let filtered = plain.clone().filter(FilterKind::BlockedBloom, Sizing::ErrorRate(rate));
     for encoding in DataBlockEncoding::ALL {
-        for (compression, filter) in [
-            (Compression::None, None),
-            (Compression::Gz, Some((FilterKind::BlockedBloom, Sizing::ErrorRate(rate)))),
-        ] {
+        for (compression, family) in [(Compression::None, &plain), (Compression::Gz, &filtered)] {
             let calls = [false, true].map(|cache_on_write| {
                 let disk = Disk::default();
                 let options = quiet().index_block_size(256).cache_on_write(cache_on_write);
                 let store = Store::open(Path::new("/store"), options.vfs(Arc::new(disk.clone())));
                 let store = store.unwrap();
-                let family = FamilyOptions::default().block_size(256).filter(filter);
-                let family = family.data_block_encoding(encoding).compression(compression);
-                store.create_family("f", family.family_map(MapMode::Off)).unwrap();
+                let family = family.clone().data_block_encoding(encoding).compression(compression);
+                store.create_family("f", family).unwrap();
                 fill(&store, "f").unwrap();
                 disk.set_faults(Faults::default());
                 store.flush().unwrap();

@@ -44,7 +44,7 @@ pub(crate) fn open(directory: &Path, settings: Settings) -> Box<dyn Engine> {
             .block_size(BLOCK_BYTES)
             .compression(Compression::Lz4)
             .data_block_encoding(DataBlockEncoding::FastDiff)
-            .filter(Some((kind, Sizing::BitsPerKey(BITS_PER_KEY))))
+            .filter(kind, Sizing::BitsPerKey(BITS_PER_KEY))
             .family_map(if has_map { MapMode::Auto } else { MapMode::Off });
         store.create_family(FAMILY, family).expect("a new store");
     }

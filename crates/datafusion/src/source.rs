@@ -72,7 +72,7 @@ impl Source {
             Self::Store(store) => {
                 let families = store.families().into_iter().map(|(name, options)| SourceFamily {
                     name: name.into_bytes(),
-                    has_plain_columns: options.min_versions == 0,
+                    has_plain_columns: options.retention().min_versions == 0,
                 });
                 Some(families.collect())
             }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use store::{FamilyOptions, KeepDeletedCells, StoreOptions};
+use store::{FamilyOptions, StoreOptions};
 
 use crate::arguments::local_path;
 use crate::contents::{Closable, Contents};
@@ -82,19 +82,15 @@ impl Store {
 
 /// Returns the options that decide what a read shows, and how files are written.
 fn attributes(options: &FamilyOptions) -> BTreeMap<&'static str, String> {
-    let keep = match options.keep_deleted_cells {
-        KeepDeletedCells::False => "FALSE",
-        KeepDeletedCells::True => "TRUE",
-        KeepDeletedCells::Ttl => "TTL",
-    };
-    let ttl = options.ttl.map_or_else(|| "FOREVER".to_owned(), |ttl| ttl.as_secs().to_string());
-    BTreeMap::from([
-        ("BLOCKSIZE", options.block_size.to_string()),
-        ("COMPRESSION", options.compression.name().to_owned()),
-        ("DATA_BLOCK_ENCODING", options.data_block_encoding.name().to_owned()),
-        ("KEEP_DELETED_CELLS", keep.to_owned()),
-        ("MIN_VERSIONS", options.min_versions.to_string()),
-        ("TTL", ttl),
-        ("VERSIONS", options.versions.to_string()),
-    ])
+    const SHOWN: [&str; 7] = [
+        "BLOCKSIZE",
+        "COMPRESSION",
+        "DATA_BLOCK_ENCODING",
+        "KEEP_DELETED_CELLS",
+        "MIN_VERSIONS",
+        "TTL",
+        "VERSIONS",
+    ];
+    let settings = options.hbase_settings().into_iter();
+    settings.filter(|(name, _)| SHOWN.contains(name)).collect()
 }

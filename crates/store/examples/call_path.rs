@@ -41,12 +41,12 @@ fn value(number: u64) -> Vec<u8> {
 fn open(directory: &Path, work: &str) -> Result<Store, Failure> {
     let store = Store::open(directory, StoreOptions::default().auto_compaction(false))?;
     if store.families().is_empty() {
-        let blocked = (FilterKind::BlockedBloom, Sizing::ErrorRate(ErrorRate::HBASE));
+        let family = FamilyOptions::default();
         let family = match work {
-            "filtered-get" => {
-                FamilyOptions::default().bloom_type(BloomType::None).filter(Some(blocked))
-            }
-            _ => FamilyOptions::default(),
+            "filtered-get" => family
+                .bloom_type(BloomType::None)
+                .filter(FilterKind::BlockedBloom, Sizing::ErrorRate(ErrorRate::HBASE)),
+            _ => family,
         };
         store.create_family("f", family)?;
     }

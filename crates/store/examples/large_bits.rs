@@ -110,8 +110,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let options = StoreOptions::default().cache_bytes(cache).auto_compaction(false);
     let store = Store::open(directory.path(), options)?;
     // All chunks exist, so a filter over rows would be useless.
-    let family =
-        FamilyOptions::default().block_size(CHUNK as u32).bloom_type(BloomType::None).filter(None);
+    let family = FamilyOptions::default().block_size(CHUNK as u32).bloom_type(BloomType::None);
     store.create_family("bits", family)?;
     let bits = Bits { store, chunks: array / CHUNK as u64, seed: Seed::new(7) };
     bits.build(keys)?;

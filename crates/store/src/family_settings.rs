@@ -4,10 +4,10 @@ use std::fmt;
 use std::time::Duration;
 
 use filter::{Seed, Sizing};
-use sstable::{BloomType, FilterOptions, InvalidOptions, WriterOptions};
+use sstable::{BloomType, InvalidOptions, WriterOptions};
 
 use crate::error::{Error, Result};
-use crate::options::FamilyOptions;
+use crate::options::{FamilyOptions, RowFilter};
 
 impl FamilyOptions {
     /// Returns all settings as names and values, as the HBase shell's `describe` prints them.
@@ -38,7 +38,7 @@ impl FamilyOptions {
         if let BloomType::RowPrefixFixedLength(len) = self.bloom_type {
             settings.push(("RowPrefixBloomFilter.prefix_length", len.to_string()));
         }
-        if let Some((kind, sizing)) = self.filter {
+        if let Some(RowFilter { kind, sizing }) = self.filter {
             let sizing = match sizing {
                 Sizing::ErrorRate(rate) => format!("error rate {}", rate.get()),
                 Sizing::BitsPerKey(bits) => format!("{bits} bits per key"),
@@ -71,9 +71,11 @@ impl FamilyOptions {
     /// use filter::{FilterKind, Sizing};
     /// use store::FamilyOptions;
     ///
-    /// let fuse = |bits| Some((FilterKind::BinaryFuse, Sizing::BitsPerKey(bits)));
-    /// assert!(FamilyOptions::default().filter(fuse(9.0)).check().is_ok());
-    /// let refused = FamilyOptions::default().filter(fuse(8.0)).check().expect_err("too few");
+    /// let fuse = |bits| {
+    ///     FamilyOptions::default().filter(FilterKind::BinaryFuse, Sizing::BitsPerKey(bits))
+    /// };
+    /// assert!(fuse(9.0).check().is_ok());
+    /// let refused = fuse(8.0).check().expect_err("too few");
     /// assert_eq!(
     ///     refused.to_string(),
     ///     "no binary-fuse filter has 8 bits per key; 8.7 to 1024 are possible"
@@ -106,8 +108,7 @@ impl FamilyOptions {
 
     /// Checks that files can have the row filter, whatever their number of rows.
     fn check_filter(&self) -> Result<(), InvalidOptions> {
-        let Some((kind, sizing)) = self.filter else { return Ok(()) };
-        FilterOptions { kind, sizing, seed: Seed::new(0) }.check()
+        self.filter.map_or(Ok(()), |filter| filter.with_seed(Seed::new(0)).check())
     }
 }
 
@@ -153,7 +154,7 @@ mod tests {
             .keep_deleted_cells(KeepDeletedCells::Ttl)
             .compression(Compression::Lz4)
             .bloom_type(BloomType::RowPrefixFixedLength(4))
-            .filter(Some((FilterKind::ALL[0], Sizing::Bytes(4096))))
+            .filter(FilterKind::ALL[0], Sizing::Bytes(4096))
             .family_map(MapMode::Wide);
         let text = options.to_string();
         let prefix = "RowPrefixBloomFilter.prefix_length => '4'";

@@ -52,8 +52,9 @@
 //! # let directory = tempfile::tempdir()?;
 //! # let directory = directory.path();
 //! let store = Store::open(directory, StoreOptions::default())?;
-//! let filter = (FilterKind::BlockedBloom, Sizing::ErrorRate(ErrorRate::new(0.01)?));
-//! store.create_family("user", FamilyOptions::default().filter(Some(filter)))?;
+//! let one_percent = Sizing::ErrorRate(ErrorRate::new(0.01)?);
+//! let user = FamilyOptions::default().filter(FilterKind::BlockedBloom, one_percent);
+//! store.create_family("user", user)?;
 //! let hour = Duration::from_secs(3600);
 //! store.create_family("session", FamilyOptions::default().ttl(Some(hour)))?;
 //!
@@ -145,10 +146,8 @@
 //!
 //! # Options
 //!
-//! Options begin with `default()`, and a method sets each setting. The settings of a family can
-//! also be read: `options.versions` is the number of versions, `options.versions(3)` returns options
-//! with 3. [`Store::family`] returns the options of a family, [`Store::alter_family`] replaces them, and
-//! [`Store::drop_family`] removes a family.
+//! Options begin with `default()`, and a method sets each setting. [`Store::family`] returns the options
+//! of a family, [`Store::alter_family`] replaces them, and [`Store::drop_family`] removes a family.
 //!
 //! ```
 //! use std::time::Duration;
@@ -160,7 +159,7 @@
 //! let store = Store::open(directory, StoreOptions::default())?;
 //! store.create_family("session", FamilyOptions::default().versions(3))?;
 //! let session = store.family("session").expect("created above");
-//! assert_eq!((session.versions, session.ttl), (3, None));
+//! assert_eq!(session.retention().versions, 3);
 //! store.alter_family("session", session.ttl(Some(Duration::from_secs(600))))?;
 //! store.drop_family("session")?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -131,10 +131,11 @@ mod tests {
     fn read_with_damaged_filter() {
         let directory = tempfile::tempdir().unwrap();
         let rate = filter::ErrorRate::new(0.01).unwrap();
-        let filter = (filter::FilterKind::BlockedBloom, filter::Sizing::ErrorRate(rate));
+        let sizing = filter::Sizing::ErrorRate(rate);
+        let family = FamilyOptions::default().filter(filter::FilterKind::BlockedBloom, sizing);
         let options = StoreOptions::default().background(false);
         let store = Store::open(directory.path(), options.clone()).unwrap();
-        store.create_family("f", FamilyOptions::default().filter(Some(filter))).unwrap();
+        store.create_family("f", family).unwrap();
         store.put(Put::new("row").column("f", "q", "value")).unwrap();
         store.flush().unwrap();
         let path = store.check_files("f").unwrap().remove(0).path;

@@ -127,7 +127,7 @@ impl Runner {
             Step::Compact => return self.store().compact("f", CompactionKind::Major),
             Step::Alter => {
                 let options = self.store().family("f").unwrap();
-                let versions = options.versions % 3 + 1;
+                let versions = options.retention().versions % 3 + 1;
                 // The family map is dropped, or built again in another form.
                 let map = [MapMode::Off, MapMode::Files, MapMode::Wide][number / 2 % 3];
                 let options = options.versions(versions).family_map(map);

@@ -9,7 +9,7 @@ const ROWS: u64 = 16_000;
 fn filters() -> [FamilyOptions; 2] {
     let ours = |family: FamilyOptions| {
         let sizing = Sizing::ErrorRate(ErrorRate::HBASE);
-        family.bloom_type(BloomType::None).filter(Some((FilterKind::BlockedBloom, sizing)))
+        family.bloom_type(BloomType::None).filter(FilterKind::BlockedBloom, sizing)
     };
     let off = FamilyOptions::default().family_map(MapMode::Off);
     let bloom = off.clone().bloom_type(BloomType::Row);

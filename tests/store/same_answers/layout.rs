@@ -70,19 +70,22 @@ impl Layout {
     }
 
     pub(super) fn family_options(&self, family: Family) -> FamilyOptions {
-        let rate = ErrorRate::new(0.05).unwrap();
-        FamilyOptions::default()
+        let options = FamilyOptions::default()
             .versions(family.versions)
             .min_versions(family.min_versions)
             .ttl(family.ttl.map(Duration::from_millis))
             .keep_deleted_cells(family.keep)
-            .filter(self.filter.map(|kind| (kind, Sizing::ErrorRate(rate))))
             .bloom_type(self.bloom)
             .family_map(self.map)
             .data_block_encoding(self.encoding)
             .compression(self.compression)
             .block_size(self.block_size)
-            .in_memory(self.flags[0])
+            .in_memory(self.flags[0]);
+        let sizing = Sizing::ErrorRate(ErrorRate::new(0.05).unwrap());
+        match self.filter {
+            Some(kind) => options.filter(kind, sizing),
+            None => options,
+        }
     }
 
     pub(super) fn store_options(&self, family: Family) -> StoreOptions {

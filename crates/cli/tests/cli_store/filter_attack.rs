@@ -93,7 +93,7 @@ fn unmixed(word: u32) -> u32 {
 
 fn with_filter(kind: FilterKind, rate: f64) -> FamilyOptions {
     let rate = ErrorRate::new(rate).unwrap();
-    FamilyOptions::default().filter(Some((kind, Sizing::ErrorRate(rate)))).block_size(4 << 10)
+    FamilyOptions::default().filter(kind, Sizing::ErrorRate(rate)).block_size(4 << 10)
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn an_unreadable_filter_means_maybe_and_is_counted_and_reported() {
     let absent = random_rows(&mut random, 2_000);
     let place = tempfile::tempdir().unwrap();
     let ours = with_filter(FilterKind::Ribbon, 0.01).bloom_type(BloomType::None);
-    let hbases = ours.clone().bloom_type(BloomType::Row).filter(None);
+    let hbases = ours.clone().bloom_type(BloomType::Row).no_filter();
     for (wanted, family) in [
         (BlockType::Meta, &ours),
         (BlockType::BloomChunk, &hbases),
@@ -221,8 +221,8 @@ fn an_unreadable_filter_means_maybe_and_is_counted_and_reported() {
 fn an_unusable_filter_is_named_in_the_stats() {
     let directory = tempfile::tempdir().unwrap();
     let rows = random_rows(&mut Random::new(3), 50);
-    let filter = (FilterKind::BlockedBloom, Sizing::ErrorRate(ErrorRate::new(0.01).unwrap()));
-    let family = FamilyOptions::default().filter(Some(filter));
+    let sizing = Sizing::ErrorRate(ErrorRate::new(0.01).unwrap());
+    let family = FamilyOptions::default().filter(FilterKind::BlockedBloom, sizing);
     drop(store_of(directory.path(), family, &rows));
     let path = fs::read_dir(directory.path().join("f")).unwrap().next().unwrap().unwrap().path();
     let mut bytes = fs::read(&path).unwrap();

@@ -19,16 +19,16 @@ use crate::files::manifest::{FILE_ID_KEY, FileEntry};
 use crate::files::new_files::new_file::{create_pending, pending_id};
 use crate::files::version::store_file::StoreFile;
 use crate::files::version::store_version::Family;
+use crate::options::RowFilter;
 
 /// Returns the filter for a new file with `rows` rows, given the other files of the family.
 pub(crate) fn filter_of_new(
     family: &Family,
     others: &[Arc<StoreFile>],
     rows: impl FnOnce() -> Result<u64>,
-) -> Result<Option<(FilterKind, Sizing)>> {
-    let Some((kind, sizing)) = family.options.filter else { return Ok(None) };
-    let Sizing::Bytes(budget) = sizing else {
-        return Ok(Some((kind, sizing)));
+) -> Result<Option<RowFilter>> {
+    let Some(RowFilter { kind, sizing: Sizing::Bytes(budget) }) = family.options.filter else {
+        return Ok(family.options.filter);
     };
     let mut counts: Vec<u64> = others.iter().map(|file| row_count(file)).collect();
     counts.push(rows()?);
@@ -37,8 +37,8 @@ pub(crate) fn filter_of_new(
 }
 
 /// Returns the filter for a file that leaves the store. Such a file has no share of a budget.
-pub(crate) fn filter_of_leaving(family: &Family) -> Option<(FilterKind, Sizing)> {
-    family.options.filter.filter(|(_, sizing)| !matches!(sizing, Sizing::Bytes(_)))
+pub(crate) fn filter_of_leaving(family: &Family) -> Option<RowFilter> {
+    family.options.filter.filter(|filter| !matches!(filter.sizing, Sizing::Bytes(_)))
 }
 
 /// Returns the number of rows of a file as its filters count them, otherwise its number of cells.
@@ -70,10 +70,10 @@ fn bits_for_filters(budget: u64) -> u64 {
     (budget - headers).saturating_mul(8)
 }
 
-fn sized(kind: FilterKind, bits_per_key: f64) -> Option<(FilterKind, Sizing)> {
+fn sized(kind: FilterKind, bits_per_key: f64) -> Option<RowFilter> {
     // A file with few rows can get fewer bits per key than a filter of many rows can have.
     let sizing = Sizing::BitsPerKey(bits_per_key);
-    kind.check_sizing(sizing).is_ok().then_some((kind, sizing))
+    kind.check_sizing(sizing).is_ok().then_some(RowFilter { kind, sizing })
 }
 
 impl Maintenance {
@@ -87,7 +87,7 @@ impl Maintenance {
         let family = &version.family;
         let files: Vec<_> = version.files.by_sequence().cloned().collect();
         let filters: Vec<_> = match family.options.filter {
-            Some((kind, Sizing::Bytes(budget))) => {
+            Some(RowFilter { kind, sizing: Sizing::Bytes(budget) }) => {
                 let counts: Vec<u64> = files.iter().map(|file| row_count(file)).collect();
                 let bits = allocate_bits(&counts, bits_for_filters(budget), kind);
                 bits.into_iter().map(|bits| sized(kind, bits)).collect()
@@ -108,10 +108,9 @@ fn copy_with_filter(
     catalog: &Catalog,
     family: &Family,
     file: &StoreFile,
-    filter: Option<(FilterKind, Sizing)>,
+    filter: Option<RowFilter>,
 ) -> Result<FileEntry> {
-    let seed = catalog.seed;
-    let filter = filter.map(|(kind, sizing)| FilterOptions { kind, sizing, seed });
+    let new_filter = filter.map(|known| known.with_seed(catalog.seed));
     let path = catalog.opener.family_directory(family).join(&file.entry.name);
     let source = catalog.opener.vfs().open(&path).map_err(Error::io(&path, "open"))?;
     let shown = FileName::new(format!("{}/{}", family.name, file.entry.name));
@@ -119,7 +118,7 @@ fn copy_with_filter(
     let (limits, id) = (Limits::default(), pending_id(&pending));
     let id_bytes = id.to_bytes();
     let changes = [FileInfoChange { key: FILE_ID_KEY, value: Some(&id_bytes) }];
-    let (sink, length) = match rebuild_filter(source, shown, limits, filter, &changes, sink) {
+    let (sink, length) = match rebuild_filter(source, shown, limits, new_filter, &changes, sink) {
         // The filter is impossible for these rows, or a cell is wrong, which the copy without the
         // filter finds again.
         Err(sstable::Error::Invalid { what, .. }) if filter.is_some() => {

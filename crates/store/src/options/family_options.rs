@@ -6,40 +6,41 @@ use cells::{KeepDeletedCells, Retention};
 use filter::{FilterKind, Sizing};
 use sstable::{BloomType, Compression, DataBlockEncoding};
 
+use super::row_filter::RowFilter;
 use crate::family_map::mode::MapMode;
 
 /// Options of a family, which are stored in the manifest. The defaults are HBase's.
 ///
-/// [`Store::family`](crate::Store::family) returns them: `options.versions` is the number of
-/// versions, and `options.versions(3)` sets it.
+/// [`Store::family`](crate::Store::family) returns them. [`retention`](Self::retention) has the
+/// settings that decide which cells are kept, [`hbase_settings`](Self::hbase_settings) all settings as text.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 #[non_exhaustive]
 pub struct FamilyOptions {
     /// The type of HBase's Bloom filter in each file.
-    pub bloom_type: BloomType,
+    pub(crate) bloom_type: BloomType,
     /// The maximum number of versions of a column that are kept and shown.
-    pub versions: u32,
+    pub(crate) versions: u32,
     /// The number of versions of a column that are kept although they have expired.
-    pub min_versions: u32,
+    pub(crate) min_versions: u32,
     /// The time after which cells expire; `None` for never.
-    pub ttl: Option<Duration>,
+    pub(crate) ttl: Option<Duration>,
     /// Whether deleted cells are kept.
-    pub keep_deleted_cells: KeepDeletedCells,
+    pub(crate) keep_deleted_cells: KeepDeletedCells,
     /// The size at which a data block is closed, in bytes.
-    pub block_size: u32,
+    pub(crate) block_size: u32,
     /// The encoding of cells in data blocks.
-    pub data_block_encoding: DataBlockEncoding,
+    pub(crate) data_block_encoding: DataBlockEncoding,
     /// The compression of blocks.
-    pub compression: Compression,
+    pub(crate) compression: Compression,
     /// Whether the cache prefers this family's blocks.
-    pub in_memory: bool,
+    pub(crate) in_memory: bool,
     /// The row filter in each file, and its size.
-    pub filter: Option<(FilterKind, Sizing)>,
+    pub(crate) filter: Option<RowFilter>,
     /// Whether the family has a map of its rows in memory.
-    pub family_map: MapMode,
+    pub(crate) family_map: MapMode,
     /// Whether the family holds keys and values.
-    pub key_value: bool,
+    pub(crate) key_value: bool,
 }
 
 impl Default for FamilyOptions {
@@ -63,9 +64,30 @@ impl Default for FamilyOptions {
 
 impl FamilyOptions {
     /// Returns the settings that decide which cells are kept and shown.
+    ///
+    /// ```
+    /// use store::FamilyOptions;
+    ///
+    /// assert_eq!(FamilyOptions::default().versions(3).retention().versions, 3);
+    /// ```
     pub const fn retention(&self) -> Retention {
         let Self { versions, min_versions, ttl, keep_deleted_cells, .. } = *self;
         Retention { versions, min_versions, ttl, keep_deleted_cells }
+    }
+
+    /// Returns the type of HBase's Bloom filter in each file.
+    pub const fn bloom(&self) -> BloomType {
+        self.bloom_type
+    }
+
+    /// Returns whether the family has a map of its rows in memory.
+    pub const fn map_mode(&self) -> MapMode {
+        self.family_map
+    }
+
+    /// Returns whether the family holds keys and values.
+    pub const fn is_key_value(&self) -> bool {
+        self.key_value
     }
 
     /// Sets the type of HBase's Bloom filter in each file. Default: `ROW`.
@@ -142,8 +164,24 @@ impl FamilyOptions {
     /// Near these limits, the number of rows decides whether a filter is possible. A file without a
     /// possible filter is written without one, and
     /// [`FamilyStats::filters_omitted`](crate::FamilyStats::filters_omitted) counts it.
-    pub const fn filter(mut self, filter: Option<(FilterKind, Sizing)>) -> Self {
-        self.filter = filter;
+    ///
+    /// ```
+    /// use filter::{ErrorRate, FilterKind, Sizing};
+    /// use store::FamilyOptions;
+    ///
+    /// let sizing = Sizing::ErrorRate(ErrorRate::new(0.01)?);
+    /// let options = FamilyOptions::default().filter(FilterKind::BlockedBloom, sizing);
+    /// assert_eq!(options.no_filter(), FamilyOptions::default());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub const fn filter(mut self, kind: FilterKind, sizing: Sizing) -> Self {
+        self.filter = Some(RowFilter { kind, sizing });
+        self
+    }
+
+    /// Removes the filter over rows that [`filter`](Self::filter) adds.
+    pub const fn no_filter(mut self) -> Self {
+        self.filter = None;
         self
     }
 

@@ -36,7 +36,7 @@ impl Store {
     /// store.create_family("f", FamilyOptions::default())?;
     /// let options = store.family("f").expect("created above");
     /// store.alter_family("f", options.versions(3))?;
-    /// assert_eq!(store.family("f").map(|options| options.versions), Some(3));
+    /// assert_eq!(store.family("f").map(|options| options.retention().versions), Some(3));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

@@ -517,7 +517,7 @@ fn alter_family_waits_for_the_write_that_has_begun() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
     store.create_family("f", FamilyOptions::default()).unwrap();
-    let versions = || store.family("f").unwrap().versions;
+    let versions = || store.family("f").unwrap().retention().versions;
     let (sender, altered) = mpsc::channel();
     thread::scope(|scope| {
         let writing = store.inner.log.writer();

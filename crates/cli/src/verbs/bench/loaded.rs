@@ -107,7 +107,7 @@ impl FilterChoice {
             Self::Ours(kind) => {
                 let budget = |bits: f64| Sizing::Bytes((bits * rows as f64 / 8.0) as u64);
                 let sizing = plan.bits_per_key.map_or(Sizing::ErrorRate(plan.error_rate), budget);
-                options.bloom_type(BloomType::None).filter(Some((kind, sizing)))
+                options.bloom_type(BloomType::None).filter(kind, sizing)
             }
         }
     }

@@ -3,7 +3,6 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use filter::{FilterKind, Sizing};
 use serde::{Serialize, Serializer};
 use sstable::{BloomType, Compression, DataBlockEncoding};
 use store::{FamilyOptions, KeepDeletedCells, MapMode};
@@ -110,10 +109,9 @@ impl FamilySettings {
             .given(self.data_block_encoding, FamilyOptions::data_block_encoding)
             .given(self.compression, FamilyOptions::compression)
             .given(self.family_map, FamilyOptions::family_map)
-            .given(self.filter()?, FamilyOptions::filter)
             .given(self.key_value, FamilyOptions::key_value);
-        let bloom = self.bloom_type(options.bloom_type)?;
-        let options = options.bloom_type(bloom);
+        let bloom = self.bloom_type(options.bloom())?;
+        let options = self.apply_filter(options.bloom_type(bloom))?;
         options.check().map_err(|error| UsageError(error.to_string()))?;
         Ok(options)
     }
@@ -131,18 +129,16 @@ impl FamilySettings {
         Ok(bloom)
     }
 
-    /// Returns the row filter, if the options name one; the inner `None` means no filter.
-    #[expect(clippy::option_option, reason = "whether it is given, and whether there is a filter")]
-    fn filter(&self) -> Result<Option<Option<(FilterKind, Sizing)>>, UsageError> {
-        let Some(KindOrNone(kind)) = self.filter else {
-            return Ok(None);
-        };
-        let Some(kind) = kind else {
-            return Ok(Some(None));
-        };
-        let (rate, bits) = (self.filter_error_rate, self.filter_bits_per_key);
-        let sizing = sizing(rate, bits, self.filter_budget)?;
-        Ok(Some(Some((kind, sizing))))
+    /// Returns `options` with the row filter that the arguments name; with `none`, without a row filter.
+    fn apply_filter(&self, options: FamilyOptions) -> Result<FamilyOptions, UsageError> {
+        match self.filter {
+            None => Ok(options),
+            Some(KindOrNone(None)) => Ok(options.no_filter()),
+            Some(KindOrNone(Some(kind))) => {
+                let (rate, bits) = (self.filter_error_rate, self.filter_bits_per_key);
+                Ok(options.filter(kind, sizing(rate, bits, self.filter_budget)?))
+            }
+        }
     }
 }
 

@@ -35,7 +35,7 @@ impl WithStore<Stats> {
             store.build_family_maps();
         }
         let stats = store.stats();
-        let mode = |name: &str| store.family(name).map(|options| options.family_map.name());
+        let mode = |name: &str| store.family(name).map(|options| options.map_mode().name());
         let families = stats.families.into_iter().map(|family| FamilyReport {
             map_mode: mode(&family.name),
             map: family.map.map(MapReport::from),

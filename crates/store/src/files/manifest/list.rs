@@ -381,8 +381,9 @@ mod tests {
         let rate = ErrorRate::new(0.01).unwrap();
         let kinds = FilterKind::IN_FILES.iter().copied();
         let sizings = [Sizing::ErrorRate(rate), Sizing::BitsPerKey(9.5), Sizing::Bytes(4096)];
-        let filters = kinds.flat_map(|kind| sizings.map(|sizing| Some((kind, sizing))));
         let plain = FamilyOptions::default();
+        let filtered = kinds
+            .flat_map(|kind| sizings.map(|sizing| FamilyOptions::default().filter(kind, sizing)));
         let options = [
             plain.clone().ttl(Some(Duration::from_secs(60))).min_versions(1).versions(5),
             plain.clone().keep_deleted_cells(KeepDeletedCells::Ttl).in_memory(true),
@@ -391,11 +392,10 @@ mod tests {
             plain.clone().data_block_encoding(DataBlockEncoding::FastDiff),
             plain.clone().family_map(MapMode::Off),
             plain.clone().family_map(MapMode::Files).in_memory(true),
-            plain.clone().family_map(MapMode::Wide),
+            plain.family_map(MapMode::Wide),
         ];
-        let options = options.into_iter().chain(filters.map(|filter| plain.clone().filter(filter)));
         let mut manifest = Manifest::new().unwrap();
-        for (id, options) in (0..).zip(options) {
+        for (id, options) in (0..).zip(options.into_iter().chain(filtered)) {
             let files = vec![file.clone(), foreign.clone()];
             let flushed = (id % 2 == 1).then_some(SequenceId::new(9));
             let name = format!("f{id}");

@@ -29,7 +29,7 @@ use super::bytes::{Invalid, read_flag, read_short_bytes, write_short_bytes};
 use crate::error::Result;
 use crate::family_map::mode::MapMode;
 use crate::files::names::sequence;
-use crate::options::FamilyOptions;
+use crate::options::{FamilyOptions, RowFilter};
 
 /// The flag of a family of keys and values.
 const KEY_VALUE: u8 = 8;
@@ -72,9 +72,9 @@ pub(super) fn write(
     let key_value = if options.key_value { KEY_VALUE } else { 0 };
     let has_flushed = if flushed.is_some() { HAS_FLUSHED } else { 0 };
     out.write_u8(u8::from(options.in_memory) | map | key_value | has_flushed)?;
-    let name = options.filter.map_or("", |(kind, _)| kind.name());
+    let name = options.filter.map_or("", |filter| filter.kind.name());
     write_short_bytes(out, name.as_bytes())?;
-    let (tag, number) = match options.filter.map(|(_, sizing)| sizing) {
+    let (tag, number) = match options.filter.map(|filter| filter.sizing) {
         None => (0, 0),
         Some(Sizing::ErrorRate(rate)) => (0, rate.get().to_bits()),
         Some(Sizing::BitsPerKey(bits)) => (1, bits.to_bits()),
@@ -130,7 +130,7 @@ pub(super) fn read(bytes: &mut &[u8]) -> Result<StoredOptions, Invalid> {
         let kind = str::from_utf8(&name).ok().and_then(|name| name.parse::<FilterKind>().ok());
         let kind = kind.filter(|kind| FilterKind::IN_FILES.contains(kind));
         let kind = kind.ok_or(Invalid("unknown filter kind"))?;
-        Some((kind, read_sizing(tag, number)?))
+        Some(RowFilter { kind, sizing: read_sizing(tag, number)? })
     };
     let flushed = if flags & HAS_FLUSHED == 0 {
         None

@@ -6,11 +6,8 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use filter::{FilterKind, Sizing};
 use sstable::engine::{FileInCache, NewFiles, PendingFile};
-use sstable::{
-    CellRef, CellType, FileName, FilterOptions, SequenceId, Timestamp, Writer, WriterOptions,
-};
+use sstable::{CellRef, CellType, FileName, SequenceId, Timestamp, Writer, WriterOptions};
 
 use crate::checksum::Crc32c;
 use crate::error::Result;
@@ -19,6 +16,7 @@ use crate::files::manifest::{FILE_ID_KEY, FileEntry, FileId, FlatKey};
 use crate::files::names::identity::new_file_name;
 use crate::files::version::store_version::Family;
 use crate::files::version::write_failures::WriteFailures;
+use crate::options::RowFilter;
 use crate::vfs::{AppendFile, Vfs};
 
 /// The purpose of a new file, which decides its options and its file info.
@@ -29,7 +27,7 @@ pub(crate) struct FilePurpose {
     pub(crate) has_tags: bool,
     pub(crate) is_major_compaction: bool,
     /// The row filter that the file gets.
-    pub(crate) filter: Option<(FilterKind, Sizing)>,
+    pub(crate) filter: Option<RowFilter>,
 }
 
 /// Creates a file in the directory of a family, with a new name of this store.
@@ -141,10 +139,9 @@ impl Catalog {
             .max_sequence_id(purpose.sequence_max)
             .major_compaction(purpose.is_major_compaction)
             .create_time(self.clock.now());
-        if let Some((kind, sizing)) = purpose.filter {
-            let filter = FilterOptions { kind, sizing, seed: self.seed };
+        if let Some(filter) = purpose.filter {
             // The rows can make the filter impossible. The file is needed without it, too.
-            writer = writer.filter(filter).filter_is_optional(true);
+            writer = writer.filter(filter.with_seed(self.seed)).filter_is_optional(true);
         }
         writer
     }
