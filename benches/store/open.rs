@@ -12,7 +12,7 @@ use sstable::{
     CellRef, CellType, FileName, Reader, ReaderOptions, SequenceId, Timestamp, Writer,
     WriterOptions,
 };
-use store::{FamilyOptions, Get, Store, StoreOptions};
+use store::{Age, FamilyOptions, Get, Store, StoreOptions};
 
 use crate::counted_files::CountedFiles;
 use crate::{FAMILY, QUALIFIER, ROW_LEN, SEED, VALUE_LEN};
@@ -30,7 +30,8 @@ pub(crate) fn run(criterion: &mut Criterion) {
         .vfs(Arc::new(CountedFiles::with_links_to(&original)));
     let store = Store::open(&place, linking).expect("an empty directory");
     store.create_family(FAMILY, FamilyOptions::default()).expect("a new store");
-    store.import(FAMILY, &vec![PathBuf::from(&original); files as usize]).expect("sound");
+    let copies = vec![PathBuf::from(&original); files as usize];
+    store.import(FAMILY, &copies, Age::Carried).expect("sound");
     drop(store);
 
     let open = |files: &CountedFiles| {

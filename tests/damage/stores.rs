@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex};
 use sstable::{CellRef, WriterOptions};
 use store::vfs::Vfs;
 use store::{
-    Delete, Error, FamilyOptions, FileKind, Put, SalvageOutcome, Store, Timestamp, VerifyEvent,
+    Age, Delete, Error, FamilyOptions, FileKind, Put, SalvageOutcome, Store, Timestamp, VerifyEvent,
     VerifyOutcome, salvage, verify,
 };
 use support::cells::{PUT, hfile};
@@ -312,7 +312,7 @@ fn a_damaged_file_stays_as_new_as_it_was() {
             });
             let file = WriterOptions::default().includes_mvcc(false).block_size(256);
             disk.create(path).unwrap().write_all(&hfile(path, file, cells)).unwrap();
-            store.bulk_load("f", &[path.to_owned()]).unwrap();
+            store.import("f", &[path.to_owned()], Age::Newest).unwrap();
         };
         if is_loaded_last {
             put("old");

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use sstable::{CellRef, WriterOptions};
 use store::vfs::Vfs;
 use store::{
-    Append, CheckAndMutate, Durability, FamilyOptions, Increment, Put, Store, StoreOptions,
+    Age, Append, CheckAndMutate, Durability, FamilyOptions, Increment, Put, Store, StoreOptions,
 };
 use support::Random;
 use support::cells::{PUT, hfile};
@@ -138,7 +138,7 @@ fn what_came_before_a_sync_survives_a_power_cut() {
     let syncs: [(&str, Sync); 4] = [
         ("a write with Synced", |store, _| put(store, "other", Durability::Synced)),
         ("a flush", |store, _| store.flush().unwrap()),
-        ("an import", |store, disk| store.import("f", &[file_on(disk)]).unwrap()),
+        ("an import", |store, disk| store.import("f", &[file_on(disk)], Age::Carried).unwrap()),
         ("the end of a segment", |store, _| {
             let long = Put::new("other").column("f", "q", [7; 5_000]);
             store.write(long, Durability::Logged).unwrap();

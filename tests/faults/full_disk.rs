@@ -9,7 +9,7 @@ use std::{fs, io};
 use sstable::{CellRef, Timestamp};
 use store::vfs::{Vfs, real_files};
 use store::{
-    Append, CompactionKind, Delete, Durability, Error, FamilyOptions, Increment, Put, Scan, Store,
+    Age, Append, CompactionKind, Delete, Durability, Error, FamilyOptions, Increment, Put, Scan, Store,
     StoreOptions, WriteBatch,
 };
 use support::Random;
@@ -300,7 +300,7 @@ fn a_bulk_load_without_space_leaves_no_copy() {
     };
     let load = |store: &Store| {
         store.flush()?;
-        store.bulk_load("f", std::slice::from_ref(&Path::new("/data/file").to_path_buf()))
+        store.import("f", std::slice::from_ref(&Path::new("/data/file").to_path_buf()), Age::Newest)
     };
     let with_file = |disk: &Disk| {
         let bytes = fs::read(&path).unwrap();

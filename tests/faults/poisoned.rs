@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use store::{
-    Append, CheckAndMutate, CompactionKind, Delete, Durability, Error, FamilyOptions, Get,
+    Age, Append, CheckAndMutate, CompactionKind, Delete, Durability, Error, FamilyOptions, Get,
     Increment, Put, Result, Store, StoreOptions,
 };
 use support::disk::{Disk, Fault, Faults};
@@ -61,8 +61,8 @@ fn changes(store: &Store) -> Vec<(&'static str, Result<()>)> {
         ("flush", store.flush()),
         ("compact", store.compact("f", CompactionKind::Major)),
         ("rebuild filters", store.rebuild_filters("f")),
-        ("import", store.import("f", &[])),
-        ("bulk load", store.bulk_load("f", &[])),
+        ("import", store.import("f", &[], Age::Carried)),
+        ("bulk load", store.import("f", &[], Age::Newest)),
         ("create family", store.create_family("g", FamilyOptions::default())),
     ]
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use sstable::{CellRef, FileInfo, Reader, ReaderOptions, SequenceId, WriterOptions};
-use store::{CompactionKind, Error, FamilyOptions, Get, Put, Store, Timestamp};
+use store::{Age, CompactionKind, Error, FamilyOptions, Get, Put, Store, Timestamp};
 use support::test_store::open;
 use support::{cells, files_below, hex};
 
@@ -100,7 +100,7 @@ fn files_without_an_id_are_identified_by_their_keys_and_by_checksum_before_a_mer
 
     let store = open(&here).unwrap();
     store.create_family("f", FamilyOptions::default()).unwrap();
-    store.bulk_load("f", &exported).unwrap();
+    store.import("f", &exported, Age::Newest).unwrap();
     drop(store);
     let ours = files_below(&here.join("f"));
     let contents = [&ours[0], &ours[1]].map(|file| fs::read(file).unwrap());
@@ -139,7 +139,7 @@ fn files_of_equal_length_and_keys_are_distinguished_by_their_cell_count() {
     let len = write_file(&loaded, &["a", "b", "c"], 1);
     let store = open(&here).unwrap();
     store.create_family("f", FamilyOptions::default()).unwrap();
-    store.bulk_load("f", std::slice::from_ref(&loaded)).unwrap();
+    store.import("f", std::slice::from_ref(&loaded), Age::Newest).unwrap();
     drop(store);
     let ours = files_below(&here.join("f")).remove(0);
     let shorter = write_file(&ours, &["a", "c"], 1);
@@ -217,7 +217,7 @@ fn import_of_age(store: &Store, place: &Path, newest: SequenceId) {
     let options = WriterOptions::default().max_sequence_id(newest);
     let cell = CellRef { row: b"a", value: b"imported", ..cells::PUT };
     fs::write(place, cells::hfile(place, options, [cell])).unwrap();
-    store.import("f", &[place.to_path_buf()]).unwrap();
+    store.import("f", &[place.to_path_buf()], Age::Carried).unwrap();
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn a_file_may_leave_one_sequence_id_and_its_write_is_kept() {
     drop(store);
     let store = open(&home).unwrap();
     assert_eq!(store.get(&Get::row("a")).unwrap()[0].value(), b"last");
-    assert!(store.bulk_load("f", &[place]).unwrap_err().to_string().contains(used_up));
+    assert!(store.import("f", &[place], Age::Newest).unwrap_err().to_string().contains(used_up));
     assert!(store.put(put("one more")).unwrap_err().to_string().contains(used_up));
     drop(store);
     assert_eq!(open(&home).unwrap().get(&Get::row("a")).unwrap()[0].value(), b"last");

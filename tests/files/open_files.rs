@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use store::{
-    CompactionKind, Error, FamilyOptions, Get, Increment, Put, Scan, Store, StoreOptions,
+    Age, CompactionKind, Error, FamilyOptions, Get, Increment, Put, Scan, Store, StoreOptions,
     VerifyOutcome, verify,
 };
 use support::test_store::open;
@@ -115,7 +115,7 @@ fn a_store_with_300_files_needs_32_descriptors_for_them() {
     // The copies are complete, and take part in the same limit.
     assert_has(&open(&place("checkpoint")).unwrap(), 0..301);
     let loaded = with_files(&place("loaded"), 0..0);
-    loaded.bulk_load("f", &files(&place("export").join("f"))).unwrap();
+    loaded.import("f", &files(&place("export").join("f")), Age::Newest).unwrap();
     assert_has(&loaded, 0..301);
     assert_eq!(files(&place("loaded").join("f")).len(), 100);
 }

@@ -17,7 +17,7 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 use sstable::{Reader, ReaderOptions};
 use store::vfs::Vfs;
-use store::{FamilyOptions, Get, Scan, Store, StoreOptions, Timestamp};
+use store::{Age, FamilyOptions, Get, Scan, Store, StoreOptions, Timestamp};
 use support::cells::read_all;
 use support::disk::Disk;
 use support::{judge, say};
@@ -241,7 +241,7 @@ fn cells_of_the_latest_time_are_shown_unless_a_time_range_ends_before_them() {
 
     let store = Store::open(directory.path().join("store"), StoreOptions::default()).unwrap();
     store.create_family("f", FamilyOptions::default().versions(9)).unwrap();
-    store.import("f", &[file]).unwrap();
+    store.import("f", &[file], Age::Carried).unwrap();
     let of_ours =
         |cell: &sstable::Cell| (json!(support::hex(cell.row())), json!(cell.timestamp().get()));
     for raw in [false, true] {

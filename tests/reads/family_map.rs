@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{BloomType, CellRef, WriterOptions};
 use store::{
-    CompactionKind, Durability, FamilyOptions, FileFate, Get, MapMode, MapStats, Put, ReadTrace,
+    Age, CompactionKind, Durability, FamilyOptions, FileFate, Get, MapMode, MapStats, Put, ReadTrace,
     Snapshot, Store, StoreOptions, Timestamp, WriteBatch,
 };
 use support::cells::{PUT, hfile};
@@ -171,7 +171,7 @@ fn bulk_load(rows: &mut Rows, directory: &Path, name: &str, numbers: std::ops::R
         ..PUT
     });
     std::fs::write(&path, hfile(&path, WriterOptions::default(), cells)).unwrap();
-    rows.store.bulk_load("f", &[path]).unwrap();
+    rows.store.import("f", &[path], Age::Newest).unwrap();
     rows.note(numbers, Some(name));
 }
 

@@ -9,9 +9,10 @@ use std::sync::mpsc::channel;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use store::tools::{CompactionPhase, compact};
 use store::{
-    CompactionKind, CompactionOptions, CompactionPhase, Error, FamilyOptions, Get, Put, Store,
-    StoreOptions, WriteBatch,
+    CompactionKind, CompactionOptions, Error, FamilyOptions, Get, Put, Store, StoreOptions,
+    WriteBatch,
 };
 
 /// More than a compaction merges between two checks of its rate.
@@ -42,7 +43,7 @@ fn stuck(store: &Store, family: &'static str) -> JoinHandle<store::Result<()>> {
     let (merges, begun) = channel();
     let store = store.clone();
     let compaction = thread::spawn(move || {
-        store.compact_with(family, CompactionKind::Major, |progress| {
+        compact(&store, family, CompactionKind::Major, |progress| {
             if progress.phase == CompactionPhase::Merge {
                 let _ = merges.send(());
             }
@@ -117,7 +118,7 @@ fn a_second_compaction_by_hand_waits_for_the_first() {
     let first_ends = AtomicBool::new(false);
     thread::scope(|scope| {
         let second = scope.spawn(|| {
-            store.compact_with("other", CompactionKind::Major, |_| {
+            compact(&store, "other", CompactionKind::Major, |_| {
                 assert!(first_ends.load(Ordering::SeqCst));
             })
         });

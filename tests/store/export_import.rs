@@ -8,7 +8,7 @@ use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{Cell, Reader, ReaderOptions};
 use store::vfs::Vfs;
 use store::{
-    CompactionKind, Delete, Error, FamilyOptions, Get, ImportOptions, Put, Scan, Store,
+    Age, CompactionKind, Delete, Error, FamilyOptions, Get, ImportOptions, Put, Scan, Store,
     StoreOptions, Timestamp,
 };
 use support::disk::{Disk, Fault, Faults};
@@ -81,7 +81,7 @@ fn an_export_is_split_at_regions_and_loads_into_another_store() {
         other.put(Put::new(row(50)).column_at(family, "q", Timestamp::new(7), "old")).unwrap();
         let ends = |file: &&std::path::PathBuf| file.parent().unwrap().ends_with(family);
         let files: Vec<_> = export.files.iter().filter(ends).cloned().collect();
-        other.bulk_load(family, &files).unwrap();
+        other.import(family, &files, Age::Newest).unwrap();
     }
     assert_eq!(shown(&other, "f"), shown(&store, "f"));
     assert_eq!(shown(&other, "g").len(), shown(&store, "g").len());
@@ -95,8 +95,8 @@ fn a_bulk_load_of_a_row_range_takes_only_its_rows() {
     let files: Vec<_> = export.files.iter().take(2).cloned().collect();
     let other = open(&directory.path().join("other")).unwrap();
     other.create_family("f", FamilyOptions::default().versions(2)).unwrap();
-    let rows = ImportOptions::default().start("row050").stop("row150");
-    other.bulk_load_with("f", &files, &rows).unwrap();
+    let rows = ImportOptions::new(Age::Newest).start("row050").stop("row150");
+    other.import("f", &files, rows).unwrap();
     let expected: Vec<_> = shown(&store, "f")
         .into_iter()
         .filter(|line| (b"row050".as_slice()..b"row150").contains(&&line.as_bytes()[..6]))

@@ -8,7 +8,7 @@ use std::time::Duration;
 use sstable::Compression;
 use store::vfs::Vfs;
 use store::{
-    Clock, CompactionKind, Delete, Durability, Error, FamilyOptions, Get, Put, Scan, Store,
+    Age, Clock, CompactionKind, Delete, Durability, Error, FamilyOptions, Get, Put, Scan, Store,
     StoreOptions, Timestamp,
 };
 use support::Random;
@@ -319,7 +319,7 @@ fn sequence_ids_are_not_given_twice_after_a_drop() {
     let bytes = support::cells::hfile(path, sstable::WriterOptions::default(), [cell]);
     disk.create(path).unwrap().write_all(&bytes).unwrap();
     for _ in 0..3 {
-        store.bulk_load("f", &[path.to_path_buf()]).unwrap();
+        store.import("f", &[path.to_path_buf()], Age::Newest).unwrap();
     }
     let before = store.stats().sequence_id;
     store.drop_family("f").unwrap();

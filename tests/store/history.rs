@@ -10,7 +10,7 @@ use proptest::sample::select;
 use sstable::{CellRef, CellType, WriterOptions};
 use store::vfs::Vfs;
 use store::{
-    CompactionKind, Delete, Durability, Get, MapMode, Put, Scan, Store, Timestamp, WriteBatch,
+    Age, CompactionKind, Delete, Durability, Get, MapMode, Put, Scan, Store, Timestamp, WriteBatch,
 };
 use support::cells::{PUT, hfile};
 use support::disk::Disk;
@@ -67,7 +67,7 @@ impl Pair {
                 let path = Path::new("/store/loaded.hfile");
                 write_file(&self.files, path, &taken);
                 self.model.flush();
-                self.store.bulk_load("f", &[path.to_path_buf()]).unwrap();
+                self.store.import("f", &[path.to_path_buf()], Age::Newest).unwrap();
                 self.files.unlink(path).unwrap();
                 self.model.files.push(taken);
             }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use store::{
-    Append, CheckAndMutate, CompactionKind, CompareOperator, Delete, Durability, Error,
+    Age, Append, CheckAndMutate, CompactionKind, CompareOperator, Delete, Durability, Error,
     FamilyOptions, Get, Increment, KeyValue, Pairs, Put, Result, Scan, Store, StoreOptions,
     Timestamp, WriteBatch,
 };
@@ -317,9 +317,6 @@ fn a_family_is_cleared_while_others_write_flush_and_compact() {
     assert_eq!(shown(&store), [0, 6000]);
 }
 
-/// An operation that imports files.
-type Import = fn(&Store, &str, &[PathBuf]) -> Result<()>;
-
 #[test]
 fn a_file_whose_cells_would_hide_later_inserts_is_not_imported() {
     let other_directory = tempfile::tempdir().unwrap();
@@ -330,11 +327,10 @@ fn a_file_whose_cells_would_hide_later_inserts_is_not_imported() {
     let (directory, store) = new_store();
     store.map("keys").unwrap().insert("row", "value").unwrap();
     let own = store.export(directory.path().join("out"), &[]).unwrap().files;
-    let imports: [Import; 2] = [Store::import, Store::bulk_load];
-    for import in imports {
-        let told = message(import(&store, "keys", &of_clock));
+    for age in [Age::Carried, Age::Newest] {
+        let told = message(store.import("keys", &of_clock, age));
         assert!(told.contains("would hide later inserts"), "{told}");
-        import(&store, "keys", &own).unwrap();
+        store.import("keys", &own, age).unwrap();
         store.map("keys").unwrap().insert("row", "new").unwrap();
         assert_eq!(store.map("keys").unwrap().get("row").unwrap().as_deref(), Some(&b"new"[..]));
     }

@@ -7,7 +7,7 @@ use sstable::{
     WriterOptions,
 };
 use store::{
-    Append, CheckAndMutate, Clock, CompactionKind, CompactionOptions, CompareOperator, Delete,
+    Age, Append, CheckAndMutate, Clock, CompactionKind, CompactionOptions, CompareOperator, Delete,
     Durability, FamilyOptions, Get, Increment, Put, Scan, Store, Timestamp, WriteBatch,
 };
 use support::cells::{PUT, hfile, read_all};
@@ -110,12 +110,12 @@ const KINDS: [(&str, Add); 12] = [
     }),
     ("bulk-loaded, encoded and compressed", |store, path, text| {
         write_file_with(encoded(DataBlockEncoding::Diff, Compression::Gz), path, b"", 0, text);
-        store.bulk_load("f", &[path.to_owned()]).unwrap();
+        store.import("f", &[path.to_owned()], Age::Newest).unwrap();
     }),
     ("imported with tags, encoded and compressed", |store, path, text| {
         let options = encoded(DataBlockEncoding::RowIndexV1, Compression::Snappy);
         write_file_with(options, path, TAGS, 5, text);
-        store.import("f", &[path.to_owned()]).unwrap();
+        store.import("f", &[path.to_owned()], Age::Carried).unwrap();
     }),
     ("flushed puts", |store, _, text| {
         write_puts(store, text);
@@ -140,19 +140,19 @@ const KINDS: [(&str, Add); 12] = [
     }),
     ("bulk-loaded", |store, path, text| {
         write_file(path, b"", 0, text);
-        store.bulk_load("f", &[path.to_owned()]).unwrap();
+        store.import("f", &[path.to_owned()], Age::Newest).unwrap();
     }),
     ("bulk-loaded with tags", |store, path, text| {
         write_file(path, TAGS, 0, text);
-        store.bulk_load("f", &[path.to_owned()]).unwrap();
+        store.import("f", &[path.to_owned()], Age::Newest).unwrap();
     }),
     ("imported with ids", |store, path, text| {
         write_file(path, b"", 5, text);
-        store.import("f", &[path.to_owned()]).unwrap();
+        store.import("f", &[path.to_owned()], Age::Carried).unwrap();
     }),
     ("imported with ids and tags", |store, path, text| {
         write_file(path, TAGS, 5, text);
-        store.import("f", &[path.to_owned()]).unwrap();
+        store.import("f", &[path.to_owned()], Age::Carried).unwrap();
     }),
 ];
 
@@ -176,7 +176,7 @@ fn exported(store: &Store, directory: &Path, what: &str) -> Vec<Cell> {
     }
     assert_eq!(export.cells, count, "{what}");
     let other = create(&directory.join("other"));
-    other.bulk_load("f", &export.files).unwrap();
+    other.import("f", &export.files, Age::Newest).unwrap();
     cells(&other)
 }
 
@@ -241,7 +241,7 @@ fn with_tagged_cell(directory: &Path, time: i64) -> Store {
     };
     let options = WriterOptions::default().includes_tags(true).includes_mvcc(false);
     std::fs::write(&path, hfile(&path, options, [cell])).unwrap();
-    store.bulk_load("f", &[path]).unwrap();
+    store.import("f", &[path], Age::Newest).unwrap();
     store
 }
 
@@ -268,7 +268,7 @@ fn a_family_marker_whose_own_ttl_is_over_deletes_nothing_in_any_way_of_reading()
         };
         let options = WriterOptions::default().includes_tags(true).includes_mvcc(false);
         std::fs::write(&path, hfile(&path, options, [marker])).unwrap();
-        store.bulk_load("f", &[path]).unwrap();
+        store.import("f", &[path], Age::Newest).unwrap();
         let expected = |count| if is_deleted { 0 } else { count };
         let get = |get: Get| store.get(&get).unwrap().len();
         assert_eq!(get(Get::row("row")), expected(2), "{age}");

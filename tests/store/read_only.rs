@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::{fs, io};
 
 use store::{
-    Append, CheckAndMutate, CompactionKind, Delete, Durability, Error, FamilyOptions, Get,
+    Age, Append, CheckAndMutate, CompactionKind, Delete, Durability, Error, FamilyOptions, Get,
     ImportOptions, Increment, Put, Result, Scan, Store, StoreOptions, VerifyEvent, VerifyOutcome,
     verify,
 };
@@ -109,9 +109,9 @@ fn each_method_that_would_write_is_refused_by_name() {
         ("flush", store.flush()),
         ("compact", store.compact("f", CompactionKind::Major)),
         ("rebuild filters", store.rebuild_filters("f")),
-        ("import", store.import("f", &[])),
-        ("bulk load", store.bulk_load("f", &[])),
-        ("bulk load rows", store.bulk_load_with("f", &[], &ImportOptions::default().start("a"))),
+        ("import", store.import("f", &[], Age::Carried)),
+        ("bulk load", store.import("f", &[], Age::Newest)),
+        ("bulk load rows", store.import("f", &[], ImportOptions::new(Age::Newest).start("a"))),
         ("create family", store.create_family("g", FamilyOptions::default())),
         ("create map", store.create_map("g").map(|_| ())),
         ("checkpoint", store.checkpoint(out.path())),
@@ -167,11 +167,11 @@ fn a_writer_may_change_everything_between_any_two_calls_of_a_reader() {
         put(writer, "g");
         writer.flush().unwrap();
         writer.compact("f", CompactionKind::Major).unwrap();
-        writer.bulk_load("f", &[loaded.to_path_buf()]).unwrap();
+        writer.import("f", &[loaded.to_path_buf()], Age::Newest).unwrap();
         put(writer, "i");
     };
     let import: Change = |writer, loaded| {
-        writer.import("f", &[loaded.to_path_buf()]).unwrap();
+        writer.import("f", &[loaded.to_path_buf()], Age::Carried).unwrap();
         put(writer, "i");
     };
     let states: [(Change, &[&str]); 2] = [

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use sstable::Cell;
-use store::{Clock, FamilyOptions, Get, KeepDeletedCells, MapMode, Scan, Store, Timestamp};
+use store::{Age, Clock, FamilyOptions, Get, KeepDeletedCells, MapMode, Scan, Store, Timestamp};
 use support::fixtures::read_cells;
 use support::test_store::quiet;
 
@@ -108,11 +108,8 @@ fn check_set(set: &str) {
         let store = Store::open(place.path(), options).unwrap();
         let map = [MapMode::Files, MapMode::Wide, MapMode::Off][query.name.len() % 3];
         store.create_family("f", query.family_options().family_map(map)).unwrap();
-        if query.has("--bulk") {
-            store.bulk_load("f", &files).unwrap();
-        } else {
-            store.import("f", &files).unwrap();
-        }
+        let age = if query.has("--bulk") { Age::Newest } else { Age::Carried };
+        store.import("f", &files, age).unwrap();
         let expected = read_cells(&directory.join(&query.expect));
         let scanned: Vec<_> = store.scan(query.scan()).unwrap().map(Result::unwrap).collect();
         compare(&query.name, &scanned, &expected);

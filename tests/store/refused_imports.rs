@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use filter::{ErrorRate, FilterKind, Sizing};
 use store::{
-    CompactionKind, Error, FamilyOptions, Get, ImportOptions, Put, Result, Scan, Store,
-    StoreOptions, Timestamp,
+    Age, CompactionKind, Error, FamilyOptions, Get, ImportOptions, Put, Scan, Store, StoreOptions,
+    Timestamp,
 };
 use support::say;
 use support::test_store::quiet;
@@ -32,13 +32,7 @@ fn files(directory: &Path) -> Vec<PathBuf> {
     store.export(directory.join("out"), &[b"b".to_vec()]).unwrap().files
 }
 
-/// An operation that imports files.
-type Import = fn(&Store, &[PathBuf], &ImportOptions) -> Result<()>;
-
-const IMPORTS: [(&str, Import); 2] = [
-    ("import", |store, files, options| store.import_with("f", files, options)),
-    ("bulk load", |store, files, options| store.bulk_load_with("f", files, options)),
-];
+const AGES: [Age; 2] = [Age::Carried, Age::Newest];
 
 /// Returns the number of files of a directory.
 fn file_count(directory: &Path) -> usize {
@@ -58,8 +52,7 @@ fn a_file_with_a_flipped_byte_is_refused_with_its_offset_and_no_file_is_imported
     let store = open(&place);
     store.put(Put::new("unflushed").column("f", "q", "1")).unwrap();
     let (mut refused, mut with_block, mut in_trailer) = (0, 0, 0);
-    for (name, import) in IMPORTS {
-        let options = ImportOptions::default();
+    for age in AGES {
         // After the trailer's fields there are some 4,000 zeros; a sample of them suffices.
         let fields_end = bytes.len() - TRAILER_LEN + 200;
         let version = bytes.len() - 4..bytes.len();
@@ -70,9 +63,9 @@ fn a_file_with_a_flipped_byte_is_refused_with_its_offset_and_no_file_is_imported
             fs::write(&damaged, flipped).unwrap();
             let before = store.stats();
             let sound_and_damaged = [sound[0].clone(), damaged.clone()];
-            let Err(error) = import(&store, &sound_and_damaged, &options) else {
+            let Err(error) = store.import("f", &sound_and_damaged, age) else {
                 // A file of another minor version is sound.
-                assert!(at >= bytes.len() - 4, "{name}: byte {at:#x}");
+                assert!(at >= bytes.len() - 4, "{age:?}: byte {at:#x}");
                 in_trailer += 1;
                 // So that there are never many files.
                 store.compact("f", CompactionKind::Major).unwrap();
@@ -91,7 +84,7 @@ fn a_file_with_a_flipped_byte_is_refused_with_its_offset_and_no_file_is_imported
             refused += 1;
             // A bulk load flushes first.
             let (files, after) = (before.families[0].files, store.stats());
-            assert_eq!(after.families[0].files, files + after.flushes - before.flushes, "{name}");
+            assert_eq!(after.families[0].files, files + after.flushes - before.flushes, "{age:?}");
             assert_eq!(file_count(&place.join("f")) as u64, after.families[0].files);
         }
     }
@@ -106,7 +99,7 @@ fn a_file_with_a_flipped_byte_is_refused_with_its_offset_and_no_file_is_imported
 
 #[test]
 fn a_damaged_file_is_imported_without_verification() {
-    for (name, import) in IMPORTS {
+    for age in AGES {
         let directory = tempfile::tempdir().unwrap();
         let sound = files(directory.path());
         let mut bytes = fs::read(&sound[0]).unwrap();
@@ -118,24 +111,24 @@ fn a_damaged_file_is_imported_without_verification() {
         fs::write(&damaged, bytes).unwrap();
         let store = open(&directory.path().join("store"));
         let files = [damaged, sound[1].clone()];
-        assert!(import(&store, &files, &ImportOptions::default()).is_err(), "{name}");
-        import(&store, &files, &ImportOptions::default().verify(false)).unwrap();
+        assert!(store.import("f", &files, age).is_err(), "{age:?}");
+        store.import("f", &files, ImportOptions::new(age).verify(false)).unwrap();
         assert_eq!(store.stats().families[0].files, 2);
         assert_eq!(store.get(&Get::row("b07")).unwrap().len(), 1);
-        assert!(store.scan(Scan::family("f")).unwrap().any(|cell| cell.is_err()), "{name}");
+        assert!(store.scan(Scan::family("f")).unwrap().any(|cell| cell.is_err()), "{age:?}");
     }
 }
 
 #[test]
 fn the_rows_of_a_range_are_imported_from_sound_files() {
-    for (name, import) in IMPORTS {
+    for age in AGES {
         let directory = tempfile::tempdir().unwrap();
         let sound = files(directory.path());
         let store = open(&directory.path().join("store"));
-        let options = ImportOptions::default().start("a10").stop("b02");
-        import(&store, &sound, &options).unwrap();
+        let options = ImportOptions::new(age).start("a10").stop("b02");
+        store.import("f", &sound, options).unwrap();
         let cells = store.scan(Scan::family("f")).unwrap().map(Result::unwrap);
         let rows: Vec<_> = cells.map(|cell| cell.row().to_vec()).collect();
-        assert_eq!(rows, [b"a10", b"a11", b"b00", b"b01"], "{name}");
+        assert_eq!(rows, [b"a10", b"a11", b"b00", b"b01"], "{age:?}");
     }
 }

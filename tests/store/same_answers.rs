@@ -14,7 +14,7 @@ use proptest::sample::select;
 use sstable::{Cell, CellRef, CellType, SequenceId, WriterOptions};
 use store::vfs::Vfs;
 use store::{
-    Append, CheckAndMutate, CompactionKind, CompareOperator, Durability, Get, ImportOptions,
+    Age, Append, CheckAndMutate, CompactionKind, CompareOperator, Durability, Get, ImportOptions,
     Increment, Put, SalvageOutcome, Scan, Snapshot, Store, StoreOptions, Timestamp, WriteBatch,
     salvage,
 };
@@ -258,13 +258,10 @@ impl Subject {
         self.files.create(path).unwrap().write_all(&bytes).unwrap();
         let paths = [path.to_path_buf()];
         let [start, stop] = load.rows;
-        let options = start.into_iter().fold(ImportOptions::default(), ImportOptions::start);
+        let age = if load.keeps_ids { Age::Carried } else { Age::Newest };
+        let options = start.into_iter().fold(ImportOptions::new(age), ImportOptions::start);
         let options = stop.into_iter().fold(options, ImportOptions::stop);
-        if load.keeps_ids {
-            self.store.import_with("f", &paths, &options).unwrap();
-        } else {
-            self.store.bulk_load_with("f", &paths, &options).unwrap();
-        }
+        self.store.import("f", &paths, options).unwrap();
         self.files.unlink(path).unwrap();
     }
 

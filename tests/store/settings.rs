@@ -8,7 +8,7 @@ use std::time::Duration;
 use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{BloomType, Compression, DataBlockEncoding};
 use store::{
-    CompactionKind, CompactionOptions, Delete, Durability, Error, FamilyOptions, Get,
+    Age, CompactionKind, CompactionOptions, Delete, Durability, Error, FamilyOptions, Get,
     KeepDeletedCells, MapMode, Put, Store, StoreOptions, WriteBatch, salvage,
 };
 use support::disk::{Disk, Faults};
@@ -454,7 +454,7 @@ fn cells_that_are_in_files_are_not_replayed_while_the_log_is_kept_for_another_fa
     maker.delete(Delete::row("row")).unwrap();
     maker.export(out.path().join("files"), &[]).unwrap();
     let file = fs::read_dir(out.path().join("files/other")).unwrap().next().unwrap().unwrap();
-    store.bulk_load("other", &[file.path()]).unwrap();
+    store.import("other", &[file.path()], Age::Newest).unwrap();
     assert_eq!(value_of(&store, "other", "row"), None);
     store.compact("other", CompactionKind::Major).unwrap();
     assert_eq!(store.stats().family("other").unwrap().files, 0);

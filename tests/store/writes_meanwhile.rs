@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use sstable::CellRef;
 use store::vfs::Vfs;
-use store::{CompactionKind, Durability, FamilyOptions, MapMode, Put, Result, Scan, Store};
+use store::{Age, CompactionKind, Durability, FamilyOptions, MapMode, Put, Result, Scan, Store};
 use support::cells::{PUT, hfile};
 use support::disk::Disk;
 use support::test_store::quiet_on;
@@ -26,7 +26,7 @@ const WORKS: [(&str, Work); 9] = [
     ("minor compaction", |store| store.compact("f", CompactionKind::Minor)),
     ("major compaction", |store| store.compact("f", CompactionKind::Major)),
     ("filters", |store| store.rebuild_filters("f")),
-    ("bulk load", |store| store.bulk_load("f", &[PathBuf::from(LOADED)])),
+    ("bulk load", |store| store.import("f", &[PathBuf::from(LOADED)], Age::Newest)),
     ("export", |store| store.export("/data/out", &[]).map(drop)),
     ("checkpoint", |store| store.checkpoint(COPY)),
     ("alter", |store| store.alter_family("f", FamilyOptions::default().family_map(MapMode::Files))),

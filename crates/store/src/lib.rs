@@ -183,6 +183,8 @@ mod stats;
 mod store;
 mod sync;
 mod telemetry;
+#[doc(hidden)]
+pub mod tools;
 pub mod vfs;
 mod write;
 
@@ -192,9 +194,8 @@ pub use files::manifest::FILE_ID_KEY;
 pub use inspect::{
     FileKind, FileProblem, FileReport, SalvageOutcome, VerifyEvent, VerifyOutcome, salvage, verify,
 };
-pub use maintenance::compaction::progress::{CompactionPhase, CompactionProgress};
 pub use maintenance::export::Export;
-pub use maintenance::import::ImportOptions;
+pub use maintenance::import::{Age, ImportOptions};
 pub use options::{CompactionOptions, Durability, FamilyOptions, StoreOptions};
 pub use read::explain::{Explanation, FamilyExplanation, FileExplanation, FileFate};
 pub use read::merged_scans::MergedScans;

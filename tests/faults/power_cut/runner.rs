@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 use sstable::{CellRef, WriterOptions};
 use store::vfs::Vfs;
 use store::{
-    Clock, CompactionKind, Delete, Durability, FamilyOptions, MapMode, Put, Store, StoreOptions,
-    Timestamp, WriteBatch,
+    Age, Clock, CompactionKind, Delete, Durability, FamilyOptions, MapMode, Put, Store,
+    StoreOptions, Timestamp, WriteBatch,
 };
 use support::Random;
 use support::cells::{PUT, hfile};
@@ -121,7 +121,7 @@ impl Runner {
                 write_file(&source, &path, edits, time);
                 self.disk.adopt(&source, &path);
                 self.begin(edits);
-                self.store().bulk_load("f", std::slice::from_ref(&path))?;
+                self.store().import("f", std::slice::from_ref(&path), Age::Newest)?;
             }
             Step::Flush => self.store().flush()?,
             Step::Compact => return self.store().compact("f", CompactionKind::Major),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use sstable::{BloomType, Cell, CellRef, CellType, FileName, SequenceId, Writer, WriterOptions};
 use store::vfs::Vfs;
 use store::{
-    Append, CheckAndMutate, CompactionKind, CompareOperator, Durability, FamilyOptions, Get,
+    Age, Append, CheckAndMutate, CompactionKind, CompareOperator, Durability, FamilyOptions, Get,
     Increment, KeepDeletedCells, Put, Scan, Store, Timestamp, WriteBatch,
 };
 use support::disk::Disk;
@@ -186,7 +186,7 @@ impl History {
         fs::write(&path, &bytes).unwrap();
         let ours = Path::new("/store/loaded.hfile");
         self.files.create(ours).unwrap().write_all(&bytes).unwrap();
-        self.store.bulk_load("f", &[ours.to_path_buf()]).unwrap();
+        self.store.import("f", &[ours.to_path_buf()], Age::Newest).unwrap();
         self.files.unlink(ours).unwrap();
         self.steps.push(json!({ "load": path }));
     }

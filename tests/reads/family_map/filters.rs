@@ -187,7 +187,7 @@ fn partitions_and_their_index_leave_memory() {
     let partitions = WriterOptions::default().bloom_type(BloomType::None);
     let partitions = partitions.filter(filter).filter_block_size(1024);
     std::fs::write(&load, hfile(&load, partitions, cells)).unwrap();
-    store.bulk_load("f", &[load]).unwrap();
+    store.import("f", &[load], Age::Newest).unwrap();
     let checks = get_all(traced(&store));
     let loaded = filter_bytes(&store);
     assert!(checks > ROWS && loaded > ROWS, "{checks} {loaded}");

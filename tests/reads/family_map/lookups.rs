@@ -123,9 +123,8 @@ impl Changes {
             });
             std::fs::write(&path, hfile(&path, WriterOptions::default(), cells)).unwrap();
             let files = [path];
-            let added =
-                if way == 3 { store.bulk_load("f", &files) } else { store.import("f", &files) };
-            added.unwrap();
+            let age = if way == 3 { Age::Newest } else { Age::Carried };
+            store.import("f", &files, age).unwrap();
         }
         self.present.write().unwrap().live.push(group);
     }

@@ -2,7 +2,7 @@
 
 use sstable::BlockType;
 use store::vfs::Vfs;
-use store::{CompactionKind, ImportOptions};
+use store::{Age, CompactionKind, ImportOptions};
 use support::disk::{Fault, Faults};
 use support::mutants::Mutant;
 use support::sound::Sound;
@@ -36,7 +36,7 @@ fn a_file_that_could_not_be_read_once_is_covered_later() {
         let path = Path::new("/store/load");
         write_load(&disk, path, 200..400, 1);
         disk.set_faults(Faults::once(failing, Fault::Device));
-        let loaded = store.bulk_load("f", &[path.to_path_buf()]);
+        let loaded = store.import("f", &[path.to_path_buf()], Age::Newest);
         let calls = disk.calls();
         disk.set_faults(Faults::default());
         if loaded.is_ok() && covered(&store) == 1 {
@@ -201,7 +201,7 @@ fn the_last_sequence_id_survives_a_compaction_that_leaves_no_file() {
     for (load, first) in [(0, 0), (1, 50)] {
         let path = PathBuf::from(format!("/store/load{load}"));
         write_load(&disk, &path, first..first + 100, 1_000);
-        store.bulk_load("f", std::slice::from_ref(&path)).unwrap();
+        store.import("f", std::slice::from_ref(&path), Age::Newest).unwrap();
         disk.unlink(&path).unwrap();
     }
     let before = store.stats().sequence_id;
@@ -237,8 +237,8 @@ fn a_file_with_more_rows_than_its_filter_counts_is_covered() {
         store.flush().unwrap();
         let path = Path::new("/store/load");
         disk.create(path).unwrap().write_all(&mutant.bytes).unwrap();
-        let unverified = ImportOptions::default().verify(false);
-        store.bulk_load_with("f", &[path.to_path_buf()], &unverified).unwrap();
+        let unverified = ImportOptions::new(Age::Newest).verify(false);
+        store.import("f", &[path.to_path_buf()], unverified).unwrap();
         for _ in 0..20 {
             if covered(&store) == 2 {
                 break;

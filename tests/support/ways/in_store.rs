@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use sstable::Cell;
 use store::vfs::Vfs;
-use store::{FamilyOptions, Get, Scan, Store, StoreOptions};
+use store::{Age, FamilyOptions, Get, Scan, Store, StoreOptions};
 
 use super::{Answer, Questions, Way};
 use crate::disk::Disk;
@@ -31,7 +31,7 @@ impl InStore {
         disk.overwrite(path, &questions.sound.bytes);
         let store = Store::open(STORE, options(&disk)).expect("an empty disk");
         store.create_family(name, FamilyOptions::default().versions(100)).expect("a new family");
-        store.bulk_load(name, &[path.to_path_buf()]).ok()?;
+        store.import(name, &[path.to_path_buf()], Age::Newest).ok()?;
         drop(store);
         let mut files = disk.paths().into_iter();
         let file = files.find(|path| path.parent() == Some(&Path::new(STORE).join(name)))?;

@@ -18,13 +18,15 @@ use crate::files::version::store_version::Family;
 use crate::maintenance::filters::filter_of_new;
 use crate::write::log::{Log, LogWriter};
 
-/// The age of the cells of an imported file relative to those of the store.
+/// Whether imported cells are newer than the cells of the store.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Age {
-    /// By the sequence ids of the file, if it has any.
+pub enum Age {
+    /// Cells keep the sequence ids of their file. The cells of a file without sequence ids become newer
+    /// than all cells of the store and of the files before it.
     Carried,
-    /// Newer than all cells of the store.
-    New,
+    /// The cells of each file become newer than all cells of the store and of the files before it, as
+    /// after HBase's bulk load. As in HBase, the memstores are flushed first.
+    Newest,
 }
 
 /// A range of rows: the start is inclusive, the end exclusive.
@@ -45,17 +47,23 @@ impl RowRange<'_> {
     }
 }
 
-/// Options of an import.
+/// Options of an import. An [`Age`] alone stands for options without a range that verify.
+///
+/// With a range of rows, an import takes files as HBase's bulk load does that cross a region boundary: a
+/// file that also has other rows is rewritten without these rows, and a file without rows in the range is
+/// skipped.
 ///
 /// ```
-/// use store::ImportOptions;
+/// use store::{Age, ImportOptions};
 ///
-/// let options = ImportOptions::default().verify(false).start("row1").stop("row5");
+/// let options = ImportOptions::new(Age::Newest).verify(false).start("row1").stop("row5");
 /// ```
 #[derive(Clone, Debug)]
 #[must_use]
 #[non_exhaustive]
 pub struct ImportOptions {
+    /// Whether the cells are newer than the cells of the store.
+    pub(crate) age: Age,
     /// Whether all files are verified before the first is imported.
     pub(crate) verify: bool,
     /// The first row to import; `None` for the first row of each file.
@@ -64,14 +72,19 @@ pub struct ImportOptions {
     pub(crate) stop: Option<Vec<u8>>,
 }
 
-impl Default for ImportOptions {
-    fn default() -> Self {
-        Self { verify: true, start: None, stop: None }
+impl From<Age> for ImportOptions {
+    fn from(age: Age) -> Self {
+        Self::new(age)
     }
 }
 
 impl ImportOptions {
-    /// Whether all files are verified before the first is imported: blocks, filters, order of cells.
+    /// Creates options that import all rows of verified files.
+    pub const fn new(age: Age) -> Self {
+        Self { age, verify: true, start: None, stop: None }
+    }
+
+    /// Sets whether all files are verified before the first is imported: blocks, filters, order of cells.
     ///
     /// Without verification a damaged file is imported, and reads of its damaged blocks fail later.
     /// Default: yes.
@@ -80,7 +93,7 @@ impl ImportOptions {
         self
     }
 
-    /// The first row to import. Files with smaller rows are rewritten without them.
+    /// Sets the first row to import. Files with smaller rows are rewritten without them.
     ///
     /// Default: the first row of each file.
     pub fn start(mut self, row: impl Into<Vec<u8>>) -> Self {
@@ -88,7 +101,7 @@ impl ImportOptions {
         self
     }
 
-    /// The end of the rows to import, exclusive. Files with this row or greater ones are rewritten without
+    /// Sets the end of the rows to import, exclusive. Files with this row or greater ones are rewritten without
     /// them.
     ///
     /// Default: after the last row of each file.
@@ -145,7 +158,6 @@ pub(crate) fn import(
     log: &Log,
     family: &str,
     paths: &[PathBuf],
-    age: Age,
     options: &ImportOptions,
 ) -> Result<()> {
     catalog.health().check_writable()?;
@@ -169,7 +181,7 @@ pub(crate) fn import(
             }
         }
     }
-    publish_imported(&import, log, copied, age)
+    publish_imported(&import, log, copied, options.age)
 }
 
 /// An import into a family.

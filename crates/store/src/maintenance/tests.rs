@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::maintenance::compaction::progress::CompactionPhase;
 use crate::options::{CompactionOptions, FamilyOptions, StoreOptions};
 use crate::read::query::{Get, Scan};
-use crate::store::{CheckedFile, CompactionKind, Store};
+use crate::store::{CheckedFile, CompactionKind, Store, compact};
 use crate::write::mutation::Put;
 
 fn put(store: &Store, row: &str) -> Result<()> {
@@ -179,7 +179,7 @@ fn a_panic_of_the_progress_of_a_compaction_keeps_the_files_and_stops_writes() {
         store.put(Put::new(row).column("f", "q", "1")).unwrap();
         store.flush().unwrap();
     }
-    let compact = || store.compact_with("f", CompactionKind::Major, |_| panic!("of the program"));
+    let compact = || compact(&store, "f", CompactionKind::Major, |_| panic!("of the program"));
     assert!(catch_unwind(AssertUnwindSafe(compact)).is_err());
     assert_eq!(store.scan(Scan::family("f")).unwrap().count(), 2);
     let refused = store.put(Put::new("c").column("f", "q", "1"));
@@ -205,7 +205,7 @@ fn a_compaction_reports_its_progress() {
     }
     let bytes = store.stats().families[0].file_bytes;
     let mut reports = Vec::new();
-    store.compact_with("f", CompactionKind::Major, |progress| reports.push(progress)).unwrap();
+    compact(&store, "f", CompactionKind::Major, |progress| reports.push(progress)).unwrap();
     assert!(reports.iter().all(|report| report.total == bytes && report.done <= bytes));
     let of_phase = |phase| reports.iter().filter(move |report| report.phase == phase);
     assert_eq!(of_phase(CompactionPhase::Check).count(), 3, "one report per file and MiB");
@@ -213,7 +213,7 @@ fn a_compaction_reports_its_progress() {
     assert_eq!((merged.len(), merged[0]), (3, 0), "one report per 4096 cells");
     assert!(merged.is_sorted() && merged[2] > bytes * 8 / 10, "{merged:?} of {bytes}");
     reports.clear();
-    store.compact_with("f", CompactionKind::Minor, |progress| reports.push(progress)).unwrap();
+    compact(&store, "f", CompactionKind::Minor, |progress| reports.push(progress)).unwrap();
     assert!(reports.is_empty(), "there was nothing to merge");
 }
 

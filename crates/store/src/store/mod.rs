@@ -23,7 +23,7 @@ pub(crate) use inner::StoreInner;
 pub use key_value_map::{KeyValue, KeyValueMap, Pairs};
 pub(crate) use open::take_lock;
 pub(crate) use open_read_only::OPEN_ATTEMPTS_MAX;
-pub use whole_files::{CheckedFile, CompactionKind};
+pub use whole_files::{CheckedFile, CompactionKind, compact};
 
 #[cfg(test)]
 mod tests;

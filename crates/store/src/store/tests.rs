@@ -8,6 +8,7 @@ use sstable::{BlockKind, BlockSource};
 
 use crate::error::Error;
 use crate::files::names::identity::new_file_name;
+use crate::maintenance::import::Age;
 use crate::options::{Durability, FamilyOptions, StoreOptions};
 use crate::read::query::{Get, Scan};
 use crate::read::scan::ScanCells;
@@ -54,7 +55,7 @@ fn no_write_gets_the_id_of_a_bulk_load_whose_cells_a_compaction_dropped() {
     store.create_family("f", options()).unwrap();
     store.put(Put::new("a").column("f", "q", "1")).unwrap();
     store.flush().unwrap();
-    store.bulk_load("f", &[file]).unwrap();
+    store.import("f", &[file], Age::Newest).unwrap();
     let raw = Scan::family("f").raw(true).versions(9);
     let newest = |store: &Store| {
         store.scan(raw.clone()).unwrap().map(|cell| cell.unwrap().sequence_id()).max()

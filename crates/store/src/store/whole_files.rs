@@ -51,29 +51,7 @@ impl Store {
     ///
     /// Errors of the operating system, and damaged files. The family is then unchanged.
     pub fn compact(&self, family: &str, kind: CompactionKind) -> Result<()> {
-        self.compact_with(family, kind, |_| {})
-    }
-
-    /// Compacts as [`compact`](Self::compact) does, and calls `progress` now and then.
-    ///
-    /// `progress` must not call the store. It is not called if there is nothing to merge.
-    ///
-    /// # Panics
-    ///
-    /// If `progress` panics. The family keeps its files, but the store accepts no more changes until it is
-    /// opened again ([`Error::Poisoned`]).
-    ///
-    /// # Errors
-    ///
-    /// As for [`compact`](Self::compact).
-    pub fn compact_with(
-        &self,
-        family: &str,
-        kind: CompactionKind,
-        mut progress: impl FnMut(CompactionProgress),
-    ) -> Result<()> {
-        let is_major = kind == CompactionKind::Major;
-        self.inner.maintenance.compact(&self.inner.catalog, family, is_major, &mut progress)
+        compact(self, family, kind, |_| {})
     }
 
     /// Rebuilds the filters of all files of a family according to its options.
@@ -91,71 +69,54 @@ impl Store {
 
     /// Copies HFiles into a family.
     ///
-    /// Cells keep the sequence ids of their file. If a file has none, its cells become newer than
-    /// all existing cells and than the files before it in `files`. All files are fully verified
-    /// before the first is imported.
+    /// [`Age`] says whether the cells become newer than the cells of the store. All files are fully
+    /// verified before the first is imported, unless the options say otherwise.
+    ///
+    /// ```
+    /// use store::{Age, FamilyOptions, ImportOptions, Put, Store, StoreOptions};
+    ///
+    /// # let directory = tempfile::tempdir()?;
+    /// # let [place, other, out] = ["a", "b", "c"].map(|name| directory.path().join(name));
+    /// let store = Store::open(place, StoreOptions::default())?;
+    /// store.create_family("f", FamilyOptions::default())?;
+    /// store.put(Put::new("row1").column("f", "name", "Ada"))?;
+    /// let files = store.export(out, &[])?.files;
+    ///
+    /// let other = Store::open(other, StoreOptions::default())?;
+    /// other.create_family("f", FamilyOptions::default())?;
+    /// other.import("f", &files, Age::Newest)?;
+    /// other.import("f", &files, ImportOptions::new(Age::Newest).start("row5"))?; // Adds nothing.
+    /// assert_eq!(other.stats().family("f").map(|family| family.files), Some(1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
     /// If a file is damaged or belongs to another family. No file is then imported.
-    pub fn import(&self, family: &str, files: &[PathBuf]) -> Result<()> {
-        self.import_with(family, files, &ImportOptions::default())
-    }
-
-    /// Copies HFiles into a family as [`import`](Self::import) does, with options.
-    ///
-    /// # Errors
-    ///
-    /// As for [`import`](Self::import).
-    pub fn import_with(
+    pub fn import(
         &self,
         family: &str,
         files: &[PathBuf],
-        options: &ImportOptions,
+        options: impl Into<ImportOptions>,
     ) -> Result<()> {
-        import(&self.inner.catalog, &self.inner.log, family, files, Age::Carried, options)?;
+        let options = options.into();
+        if options.age == Age::Newest {
+            self.flush_for_import(family)?;
+        }
+        import(&self.inner.catalog, &self.inner.log, family, files, &options)?;
         self.inner.maintenance.files_changed(&self.inner.catalog);
         Ok(())
     }
 
-    /// Copies HFiles into a family as HBase's bulk load does.
-    ///
-    /// The cells of each file become newer than all existing cells and than the cells of the files
-    /// before it in `files`. As in HBase, the memstores are flushed first. All files are fully
-    /// verified before the first is loaded.
-    ///
-    /// # Errors
-    ///
-    /// If a file is damaged or belongs to another family. No file is then loaded.
-    pub fn bulk_load(&self, family: &str, files: &[PathBuf]) -> Result<()> {
-        self.bulk_load_with(family, files, &ImportOptions::default())
-    }
-
-    /// Copies HFiles into a family as [`bulk_load`](Self::bulk_load) does, with options.
-    ///
-    /// With a range of rows it loads files as HBase does that cross a region boundary: a file that also
-    /// has other rows is rewritten without these rows, and a file without rows in the range is skipped.
-    ///
-    /// # Errors
-    ///
-    /// As for [`bulk_load`](Self::bulk_load).
-    pub fn bulk_load_with(
-        &self,
-        family: &str,
-        files: &[PathBuf],
-        options: &ImportOptions,
-    ) -> Result<()> {
-        match self.inner.maintenance.flush(&self.inner.catalog, &self.inner.log) {
-            // The other families do not matter here.
+    /// Flushes the memstores. That another family cannot be flushed is no error.
+    fn flush_for_import(&self, family: &str) -> Result<()> {
+        match self.flush() {
             Err(Error::FlushFailed { .. }) => {
                 let version = self.inner.catalog.version();
-                version.known_family(family.as_bytes())?.family.check_flushed()?;
+                version.known_family(family.as_bytes())?.family.check_flushed()
             }
-            flushed => flushed?,
+            flushed => flushed,
         }
-        import(&self.inner.catalog, &self.inner.log, family, files, Age::New, options)?;
-        self.inner.maintenance.files_changed(&self.inner.catalog);
-        Ok(())
     }
 
     /// Writes each family to `out/FAMILY`, as HFiles for HBase's bulk load.
@@ -206,4 +167,26 @@ impl Store {
         };
         files.map(check).collect()
     }
+}
+
+/// Compacts as [`Store::compact`] does, and calls `progress` now and then; not if there is nothing to merge.
+///
+/// `progress` must not call the store.
+///
+/// # Panics
+///
+/// If `progress` panics. The family keeps its files, but the store accepts no more changes until it is
+/// opened again ([`Error::Poisoned`]).
+///
+/// # Errors
+///
+/// As for [`Store::compact`].
+pub fn compact(
+    store: &Store,
+    family: &str,
+    kind: CompactionKind,
+    mut progress: impl FnMut(CompactionProgress),
+) -> Result<()> {
+    let StoreInner { catalog, maintenance, .. } = &*store.inner;
+    maintenance.compact(catalog, family, kind == CompactionKind::Major, &mut progress)
 }

@@ -1,6 +1,7 @@
 //! `hfile store compact`: merges store files.
 
-use store::{CompactionKind, CompactionPhase, Store};
+use store::tools::{self, CompactionPhase};
+use store::{CompactionKind, Store};
 
 use super::directory::{Directory, WithStore};
 use crate::failure::Answer;
@@ -41,7 +42,7 @@ impl WithStore<Compact> {
 /// Compacts a family and shows the progress of each phase.
 fn compact(store: &Store, family: &str, kind: CompactionKind) -> store::Result<()> {
     let mut shown: Option<(CompactionPhase, Progress)> = None;
-    store.compact_with(family, kind, |report| {
+    tools::compact(store, family, kind, |report| {
         if shown.as_ref().is_none_or(|(phase, _)| *phase != report.phase) {
             let name = match report.phase {
                 CompactionPhase::Check => "checking",

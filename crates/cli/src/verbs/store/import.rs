@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use store::ImportOptions;
+use store::{Age, ImportOptions};
 
 use super::directory::WithStore;
 use crate::failure::Answer;
@@ -32,10 +32,10 @@ pub(crate) struct Import {
 impl WithStore<Import> {
     /// Adds all files, or none.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let options = ImportOptions::default().verify(!self.verb.no_verify);
+        let options = ImportOptions::new(Age::Carried).verify(!self.verb.no_verify);
         self.change("no cells to import", |store| {
             let _importing = Progress::waiting("checking and copying files");
-            Ok(store.import_with(&self.verb.family, &self.verb.files, &options)?)
+            Ok(store.import(&self.verb.family, &self.verb.files, options.clone())?)
         })
     }
 }
