@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 use sstable::{CellRef, WriterOptions};
 use store::vfs::Vfs;
 use store::{
-    Age, Append, CheckAndMutate, Durability, FamilyOptions, Increment, Put, Store, StoreOptions,
+    Age, Append, CheckAndMutate, Durability, Error, FamilyOptions, Increment, Put, Scan, Store, StoreOptions,
 };
 use support::Random;
 use support::cells::{PUT, hfile};
-use support::disk::Disk;
+use support::disk::{Disk, Fault, Faults};
 use support::test_store::{disk_with_data, has};
 
 const STORE: &str = "/data/store";
@@ -120,13 +120,51 @@ fn increments_appends_and_conditional_writes_take_a_durability() {
 #[test]
 fn closing_a_store_writes_everything_to_the_operating_system() {
     // Separately, because the flush of unlogged rows would write the others too.
+    let closes: [fn(Store); 2] = [drop, |store| store.close().unwrap()];
     for durability in [Durability::Async, Durability::Skip] {
-        let (disk, store) = new_store(false);
-        put(&store, "row", durability);
-        assert!(!survives_kill(&disk, "row"), "{durability:?} is written later");
-        drop(store);
-        assert!(survives_kill(&disk, "row"), "{durability:?}");
+        for close in closes {
+            let (disk, store) = new_store(false);
+            put(&store, "row", durability);
+            assert!(!survives_kill(&disk, "row"), "{durability:?} is written later");
+            close(store);
+            assert!(survives_kill(&disk, "row"), "{durability:?}");
+        }
     }
+}
+
+#[test]
+fn a_close_returns_the_error_that_a_drop_ignores() {
+    for durability in [Durability::Async, Durability::Skip] {
+        for fault in [Fault::Device, Fault::NoSpace] {
+            let (disk, store) = new_store(false);
+            put(&store, "row", durability);
+            disk.set_faults(Faults::from(1, fault));
+            let error = store.close().unwrap_err();
+            disk.set_faults(Faults::default());
+            assert!(matches!(error, Error::Io { .. }), "{durability}, {fault:?}: {error}");
+            assert!(!survives_kill(&disk, "row"), "{durability}, {fault:?}");
+        }
+    }
+    let (disk, store) = new_store(true);
+    disk.set_faults(Faults::once(1, Fault::Device));
+    store.write(Put::new("row").column("f", "q", "value"), Durability::Synced).unwrap_err();
+    let error = store.close().unwrap_err();
+    assert!(matches!(error, Error::Poisoned { .. }), "{error}");
+}
+
+#[test]
+fn only_the_last_handle_closes_a_store() {
+    let (disk, store) = new_store(true);
+    put(&store, "row", Durability::Skip);
+    let map = store.create_map("map").unwrap();
+    let snapshot = store.snapshot();
+    let refused = store.clone().close().unwrap_err();
+    assert!(refused.to_string().contains("another handle"), "{refused}");
+    put(&store, "late", Durability::Skip);
+    drop(map);
+    store.close().unwrap();
+    assert_eq!(snapshot.scan(Scan::family("f")).unwrap().count(), 1, "a snapshot is no handle");
+    assert!(has(&open(&disk, false), "row") && survives_kill(&disk, "late"));
 }
 
 /// An operation that syncs.

@@ -140,7 +140,8 @@
 //!
 //! # Durability
 //!
-//! A write is acknowledged once it has its [`Durability`]. A batch is atomic. After a crash,
+//! A write is acknowledged once it has its [`Durability`]. A batch is atomic. [`Store::close`] returns errors that
+//! a drop of the store ignores. After a crash,
 //! recovery replays a prefix of the log; damage inside the log is an error and never drops writes
 //! silently.
 //!

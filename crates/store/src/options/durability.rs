@@ -15,9 +15,11 @@ use std::fmt;
 /// ```
 #[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Durability {
-    /// As soon as the write is readable. It is lost if the process ends before a flush.
+    /// As soon as the write is readable. It is lost if the process ends before a flush or a
+    /// [close](crate::Store::close).
     Skip,
-    /// As soon as the write is readable; it is logged within some hundred milliseconds.
+    /// As soon as the write is readable; it is logged within some hundred milliseconds, and by a
+    /// [close](crate::Store::close).
     Async,
     /// Once the operating system has the log record: the write survives the process.
     #[default]

@@ -8,7 +8,7 @@ use sstable::{Cell, CellRef, ReadTrace};
 
 use super::inner::StoreInner;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::files::new_files::salvage_marker::check_finished;
 use crate::options::{Durability, StoreOptions};
 use crate::read::explain::Explanation;
@@ -22,7 +22,7 @@ use crate::write::mutation::{Delete, Put, WriteBatch};
 use crate::write::read_modify_write::{Append, CheckAndMutate, Increment};
 use crate::write::row_times::RowTimes;
 
-/// An open store. Clones are cheap and share the same store.
+/// An open store. Clones are cheap and share the same store; the last one [closes](Self::close) it.
 #[derive(Clone, Debug)]
 pub struct Store {
     pub(super) inner: Arc<StoreInner>,
@@ -91,6 +91,37 @@ impl Store {
     pub fn open_read_only(directory: impl AsRef<Path>, options: StoreOptions) -> Result<Self> {
         check_finished(&*options.vfs, directory.as_ref())?;
         Ok(Self { inner: Arc::new(StoreInner::open_read_only(directory.as_ref(), options)?) })
+    }
+
+    /// Closes the store: ends its background work, writes pending log records, and flushes unlogged cells.
+    ///
+    /// A drop of the last handle does the same, but ignores errors. An error of a close means that writes
+    /// with [`Durability::Async`] or [`Durability::Skip`] may be lost, or that the store had stopped.
+    /// Writes with another durability have it since they were acknowledged.
+    ///
+    /// ```
+    /// use store::{Durability, FamilyOptions, Put, Store, StoreOptions};
+    ///
+    /// # let directory = tempfile::tempdir()?;
+    /// # let directory = directory.path();
+    /// let store = Store::open(directory, StoreOptions::default())?;
+    /// store.create_family("f", FamilyOptions::default())?;
+    /// store.write(Put::new("row1").column("f", "name", "Ada"), Durability::Skip)?;
+    /// store.close()?; // The row is in a file.
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`](crate::Error::Invalid) if the store has another handle, a clone or a
+    /// [`KeyValueMap`](crate::KeyValueMap): the store stays open until the last handle is closed or dropped.
+    /// [`Error::Poisoned`](crate::Error::Poisoned) if the store had stopped; else as for [`flush`](Self::flush).
+    pub fn close(self) -> Result<()> {
+        let Some(mut inner) = Arc::into_inner(self.inner) else {
+            let what = "the store has another handle, a clone or a map, and stays open; close the last handle";
+            return Err(Error::invalid(what));
+        };
+        inner.close()
     }
 
     /// Returns whether the store was opened for reading only.

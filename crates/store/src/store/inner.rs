@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sstable::SequenceId;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::files::catalog::Catalog;
 use crate::files::manifest::Manifest;
 use crate::files::version::file_opener::FileOpener;
@@ -114,30 +114,41 @@ impl StoreInner {
     }
 }
 
-impl Drop for StoreInner {
+impl StoreInner {
     /// Stops the background work, writes pending log records, and flushes unlogged cells.
     ///
-    /// Errors are ignored, because such writes are not promised to be durable.
-    fn drop(&mut self) {
-        if !self.catalog.health().process().is_current() {
+    /// Called a second time, it tries again what failed.
+    pub(super) fn close(&mut self) -> Result<()> {
+        let health = self.catalog.health();
+        if !health.process().is_current() {
             // A fork has no threads of the store to wait for, and writes nothing.
             self.threads.drain(..).for_each(std::mem::forget);
-            return;
+            return Err(Error::Forked);
         }
         self.maintenance.stop();
         for thread in self.threads.drain(..) {
             let _ = thread.join(); // A panic has poisoned the store already.
         }
-        if self.catalog.health().check_writable().is_ok() {
-            let _ = self.log.write_pending();
-            let has_unlogged = self.log.writer().has_unlogged();
-            // A full memstore that waits for its flush can have unlogged cells, too.
-            let Some(version) = self.catalog.version_if_usable() else { return };
-            let is_flushing = version.families.iter().any(|family| !family.flushing.is_empty());
-            drop(version);
-            if has_unlogged || is_flushing {
-                let _ = self.maintenance.flush(&self.catalog, &self.log);
-            }
+        if health.is_read_only() {
+            return Ok(());
         }
+        health.check_writable()?;
+        let written = self.log.write_pending();
+        let has_unlogged = self.log.writer().has_unlogged();
+        // A full memstore that waits for its flush can have unlogged cells, too.
+        let Some(version) = self.catalog.version_if_usable() else { return written };
+        let is_flushing = version.families.iter().any(|family| !family.flushing.is_empty());
+        drop(version);
+        if has_unlogged || is_flushing {
+            return written.and(self.maintenance.flush(&self.catalog, &self.log));
+        }
+        written
+    }
+}
+
+impl Drop for StoreInner {
+    /// Closes the store. Errors are ignored: [`Store::close`](super::Store::close) returns them.
+    fn drop(&mut self) {
+        let _ = self.close();
     }
 }

@@ -35,7 +35,9 @@ impl<V: clap::Args> WithStore<V> {
         let watch = Watch::start();
         let store = self.directory.open()?;
         let cells = write(&store)?;
-        self.report_format.print(&WriteReport::new(&store, cells, &watch))
+        let report = WriteReport::new(&store, cells, &watch);
+        store.close()?;
+        self.report_format.print(&report)
     }
 
     /// Changes the store, and prints the changed families; `nothing` is the text if none has.
@@ -48,7 +50,9 @@ impl<V: clap::Args> WithStore<V> {
         let store = self.directory.open()?;
         let before = store.stats().families;
         change(&store)?;
-        self.report_format.print(&ChangeReport::new(&store, &before, nothing, &watch))
+        let report = ChangeReport::new(&store, &before, nothing, &watch);
+        store.close()?;
+        self.report_format.print(&report)
     }
 }
 

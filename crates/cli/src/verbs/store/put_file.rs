@@ -60,6 +60,7 @@ impl PutFile {
         report_bad_lines(&input);
         let report = WriteReport::new(&store, writer.resume_point.written(), &watch);
         drop(writer);
+        store.close()?;
         if self.ack {
             // Stdout has the acknowledgements only.
             let mut text = Vec::new();
