@@ -15,5 +15,6 @@ mod recorded_answers;
 mod refused_imports;
 mod same_answers;
 mod settings;
+mod snapshots;
 mod threads;
 mod writes_meanwhile;

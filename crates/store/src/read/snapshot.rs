@@ -6,11 +6,12 @@ use std::time::Instant;
 use sstable::{Cell, CellRef, ReadTrace};
 
 use crate::error::Result;
+use crate::read::explain::Explanation;
 use crate::read::query::{Get, Scan};
 use crate::read::scan::ScanCells;
 use crate::read::view::ReadView;
 
-/// A read-only view of a store as of one moment.
+/// A read-only view of a store as of one moment, with all reads of a [`Store`](crate::Store).
 ///
 /// A snapshot keeps the memstores in memory and the files on disk that were current at that moment,
 /// also after a flush or compaction has replaced them: [`SnapshotStats`](crate::SnapshotStats) says how much
@@ -48,6 +49,26 @@ impl Snapshot {
     /// As for [`Store::get`](crate::Store::get).
     pub fn get_traced(&self, get: &Get) -> Result<(Vec<Cell>, ReadTrace)> {
         self.view.get_traced(get)
+    }
+
+    /// Returns the visible cells of many rows, in the order of `gets`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Store::multi_get`](crate::Store::multi_get).
+    pub fn multi_get(&self, gets: &[Get]) -> Result<Vec<Vec<Cell>>> {
+        let answers = self.view.multi_get(gets)?;
+        Ok(answers.into_iter().map(|(cells, _)| cells).collect())
+    }
+
+    /// Returns the visible cells of one row, and explains for each file whether it was read or why it
+    /// was skipped.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Store::get`](crate::Store::get).
+    pub fn explain(&self, get: &Get) -> Result<Explanation> {
+        self.view.explain(get)
     }
 
     /// Returns an iterator over the visible cells of a row range of one family.

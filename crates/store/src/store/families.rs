@@ -2,11 +2,12 @@
 
 use super::handle::Store;
 use super::inner::StoreInner;
-
+use super::key_value_map::KeyValueMap;
 use crate::error::Result;
 use crate::options::FamilyOptions;
 use crate::stats::FamilyStats;
 
+/// # Upkeep: families
 impl Store {
     /// Adds a family.
     ///
@@ -17,6 +18,19 @@ impl Store {
     /// written.
     pub fn create_family(&self, name: &str, options: FamilyOptions) -> Result<()> {
         self.inner.catalog.create_family(name, options)
+    }
+
+    /// Adds a key-value family with the default options, and returns it as a sorted map.
+    ///
+    /// For other options, create the family with [`create_family`](Self::create_family) and
+    /// [`FamilyOptions::key_value`]; [`map`](Self::map) returns its map.
+    ///
+    /// # Errors
+    ///
+    /// As for [`create_family`](Self::create_family).
+    pub fn create_map(&self, family: &str) -> Result<KeyValueMap> {
+        self.create_family(family, FamilyOptions::default().key_value(true))?;
+        self.map(family)
     }
 
     /// Replaces the options of a family.

@@ -2,6 +2,7 @@
 
 use super::{Store, StoreInner};
 
+/// # Upkeep: family maps
 impl Store {
     /// Builds the family maps that the store should have now, and returns when they are complete.
     ///

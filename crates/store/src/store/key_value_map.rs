@@ -6,11 +6,13 @@ use sstable::{Cell, CellRef};
 
 use super::Store;
 use crate::error::Result;
+use crate::files::version::store_version::Family;
 #[cfg(doc)]
 use crate::options::FamilyOptions;
 use crate::read::query::{Get, Scan};
 use crate::read::scan::ScanCells;
 use crate::read::snapshot::Snapshot;
+use crate::write::accepted_batch::check_is_key_value;
 #[cfg(doc)]
 use crate::write::mutation::WriteBatch;
 
@@ -79,8 +81,7 @@ impl KeySource for Snapshot {
     }
 
     fn multi_get(&self, gets: &[Get]) -> Result<Vec<Vec<Cell>>> {
-        let answers = self.view.multi_get(gets)?;
-        Ok(answers.into_iter().map(|(cells, _)| cells).collect())
+        self.multi_get(gets)
     }
 
     fn scan(&self, scan: Scan) -> Result<ScanCells> {
@@ -89,6 +90,12 @@ impl KeySource for Snapshot {
 }
 
 impl<R: KeySource> KeyValueMap<R> {
+    /// Creates the map of a family. Refuses a family of cells.
+    pub(crate) fn new(source: R, family: &Family) -> Result<Self> {
+        check_is_key_value(family)?;
+        Ok(Self { source, family: family.name.as_str().into() })
+    }
+
     /// Returns the value of a key.
     ///
     /// # Errors

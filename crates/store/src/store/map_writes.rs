@@ -1,88 +1,19 @@
-//! The writes of a key-value map, and the methods of a store and a snapshot that return maps.
+//! The writes of a key-value map.
 //!
 //! The timestamp of a write is its sequence id, so the last write of a key wins even if the clock
 //! goes back.
 
 use sstable::Cell;
 
+#[cfg(doc)]
 use super::Store;
 use super::key_value_map::KeyValueMap;
 use crate::error::Result;
-use crate::options::FamilyOptions;
 use crate::read::query::Get;
-use crate::read::snapshot::Snapshot;
 use crate::read::view::ReadView;
 use crate::write::accepted_batch::check_is_key_value;
 use crate::write::mutation::{Delete, Put, WriteBatch};
 use crate::write::read_modify_write::Increment;
-
-impl Snapshot {
-    /// Returns a key-value family of the snapshot as a sorted map.
-    ///
-    /// ```
-    /// use store::{Store, StoreOptions};
-    ///
-    /// # let directory = tempfile::tempdir()?;
-    /// # let directory = directory.path();
-    /// let store = Store::open(directory, StoreOptions::default())?;
-    /// let map = store.create_map("f")?;
-    /// map.insert("a", "1")?;
-    /// let snapshot = store.snapshot();
-    /// map.clear()?;
-    /// assert_eq!(snapshot.map("f")?.get("a")?.as_deref(), Some(&b"1"[..]));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Invalid`](crate::Error::Invalid) if the snapshot has no such family, or if the family is no
-    /// key-value family.
-    pub fn map(&self, family: &str) -> Result<KeyValueMap<Self>> {
-        check_is_key_value(&self.view.family(family.as_bytes())?.family)?;
-        Ok(KeyValueMap { source: self.clone(), family: family.into() })
-    }
-}
-
-impl Store {
-    /// Adds a key-value family with the default options, and returns it as a sorted map.
-    ///
-    /// For other options, create the family with [`create_family`](Self::create_family) and
-    /// [`FamilyOptions::key_value`]; [`map`](Self::map) returns its map.
-    ///
-    /// # Errors
-    ///
-    /// As for [`create_family`](Self::create_family).
-    pub fn create_map(&self, family: &str) -> Result<KeyValueMap> {
-        self.create_family(family, FamilyOptions::default().key_value(true))?;
-        self.map(family)
-    }
-
-    /// Returns a key-value family as a sorted map.
-    ///
-    /// ```
-    /// use store::{FamilyOptions, Store, StoreOptions};
-    ///
-    /// # let directory = tempfile::tempdir()?;
-    /// # let directory = directory.path();
-    /// let store = Store::open(directory, StoreOptions::default())?;
-    /// store.create_map("names")?.insert("Ada", "1815")?;
-    /// store.create_family("cells", FamilyOptions::default())?;
-    ///
-    /// assert_eq!(store.map("names")?.get("Ada")?.as_deref(), Some(&b"1815"[..]));
-    /// let refused = store.map("cells").expect_err("a family of cells");
-    /// assert!(refused.to_string().contains("is no key-value family"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Invalid`](crate::Error::Invalid) if the family does not exist, or if it is no key-value
-    /// family ([`FamilyOptions::key_value`]).
-    pub fn map(&self, family: &str) -> Result<KeyValueMap> {
-        check_is_key_value(&self.view().family(family.as_bytes())?.family)?;
-        Ok(KeyValueMap { source: self.clone(), family: family.into() })
-    }
-}
 
 impl KeyValueMap {
     /// Sets the value of a key, with the store's default durability.
@@ -221,7 +152,7 @@ mod tests {
     use super::*;
     use crate::Timestamp;
     use crate::options::StoreOptions;
-    use crate::store::{CompactionKind, Pairs};
+    use crate::store::{CompactionKind, Pairs, Store};
 
     fn all(map: &KeyValueMap) -> Vec<String> {
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();

@@ -16,7 +16,9 @@ mod key_value_map;
 mod map_writes;
 mod open;
 mod open_read_only;
+mod reads;
 mod whole_files;
+mod writes;
 
 pub use handle::Store;
 pub(crate) use inner::StoreInner;

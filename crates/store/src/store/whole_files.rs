@@ -30,6 +30,7 @@ pub struct CheckedFile {
     pub damage: Option<String>,
 }
 
+/// # Upkeep: files
 impl Store {
     /// Writes all memstores to store files and syncs the files to disk.
     ///
