@@ -18,11 +18,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use sstable::{CellRef, WriterOptions};
+use store::tools::{FileKind, SalvageOutcome, VerifyEvent, VerifyOutcome, salvage, verify};
 use store::vfs::Vfs;
-use store::{
-    Age, Delete, Error, FamilyOptions, FileKind, Put, SalvageOutcome, Store, Timestamp, VerifyEvent,
-    VerifyOutcome, salvage, verify,
-};
+use store::{Age, Delete, Error, FamilyOptions, Put, Store, Timestamp};
 use support::cells::{PUT, hfile};
 use support::disk::Disk;
 use support::{Random, say};

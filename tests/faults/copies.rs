@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use store::{Durability, FamilyOptions, Put, Result, SalvageOutcome, Scan, Store};
+use store::tools::SalvageOutcome;
+use store::{Durability, FamilyOptions, Put, Result, Scan, Store};
 use support::Random;
 use support::disk::{Disk, Fault, Faults};
 use support::test_store::{disk_with_data, quiet_on};
@@ -22,7 +23,7 @@ const COPIES: [(&str, Copying); 2] = [
         Ok(true)
     }),
     ("salvage", |disk| {
-        let outcome = store::salvage(STORE, COPY, &quiet_on(disk), &[], |_| {})?;
+        let outcome = store::tools::salvage(STORE, COPY, &quiet_on(disk), &[], |_| {})?;
         Ok(outcome == SalvageOutcome::Whole)
     }),
 ];

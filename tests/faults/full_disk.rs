@@ -9,8 +9,8 @@ use std::{fs, io};
 use sstable::{CellRef, Timestamp};
 use store::vfs::{Vfs, real_files};
 use store::{
-    Age, Append, CompactionKind, Delete, Durability, Error, FamilyOptions, Increment, Put, Scan, Store,
-    StoreOptions, WriteBatch,
+    Age, Append, CompactionKind, Delete, Durability, Error, FamilyOptions, Increment, Put, Scan,
+    Store, StoreOptions, WriteBatch,
 };
 use support::Random;
 use support::cells::PUT;
@@ -386,6 +386,6 @@ fn a_store_on_a_full_file_system_loses_nothing_and_goes_on_once_there_is_space()
     drop(store);
     assert_eq!(rows(&Store::open(&place, options()).unwrap()), rows_now);
     let real = StoreOptions::default().vfs(real_files());
-    let outcome = store::verify(&place, &real, |_| {}).unwrap();
-    assert_eq!(outcome, store::VerifyOutcome::Sound);
+    let outcome = store::tools::verify(&place, &real, |_| {}).unwrap();
+    assert_eq!(outcome, store::tools::VerifyOutcome::Sound);
 }

@@ -11,9 +11,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
+use store::tools::{VerifyOutcome, verify};
 use store::{
     CompactionKind, Delete, Error, FamilyOptions, Get, Put, Scan, ScanCells, Store, StoreOptions,
-    VerifyOutcome, verify,
 };
 use support::Random;
 

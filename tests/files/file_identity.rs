@@ -157,7 +157,7 @@ fn a_file_stores_the_name_under_which_it_was_written() {
     for (place, kept) in [(&here, 0..), (&backup, 16..)] {
         for file in files_below(&place.join("f")) {
             let reader = Reader::open_file(&file, ReaderOptions::default()).unwrap();
-            let id = reader.file_info().value(store::FILE_ID_KEY).unwrap();
+            let id = reader.file_info().value(store::tools::FILE_ID_KEY).unwrap();
             let name = file.file_name().unwrap().to_str().unwrap();
             assert_eq!(name[kept.clone()], hex(id)[kept.clone()]);
             assert_eq!(name == hex(id), *place == here);
@@ -204,7 +204,7 @@ fn a_file_gets_a_new_id_with_its_new_filter() {
     for file in &after {
         assert!(!before.contains(file));
         let reader = Reader::open_file(file, ReaderOptions::default()).unwrap();
-        let id = reader.file_info().value(store::FILE_ID_KEY).unwrap();
+        let id = reader.file_info().value(store::tools::FILE_ID_KEY).unwrap();
         assert_eq!(file.file_name().unwrap().to_str().unwrap(), hex(id));
     }
     let store = open(directory.path()).unwrap();

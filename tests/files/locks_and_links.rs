@@ -11,10 +11,8 @@ use std::process::Command;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use store::{
-    Error, FamilyOptions, Get, Put, SalvageOutcome, Store, StoreOptions, VerifyEvent,
-    VerifyOutcome, verify,
-};
+use store::tools::{SalvageOutcome, VerifyEvent, VerifyOutcome, verify};
+use store::{Error, FamilyOptions, Get, Put, Store, StoreOptions};
 use support::test_store::open;
 use support::{contents, say};
 
@@ -224,7 +222,7 @@ fn a_sparse_file_of_1_tib_is_refused_by_name_without_delay() {
             let (from, to) = (store.clone(), directory.path().join("saved"));
             let families = ["f".to_owned()];
             let saved = without_hanging(move || {
-                store::salvage(from, to, &StoreOptions::default(), &families, |_| {})
+                store::tools::salvage(from, to, &StoreOptions::default(), &families, |_| {})
             });
             let is_cut_to_its_length = place == "f" && keeps_manifest;
             let is_whole = saved.unwrap() == SalvageOutcome::Whole;

@@ -5,11 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use store::tools::{SalvageOutcome, VerifyEvent, VerifyOutcome, salvage, verify};
 use store::vfs::Vfs;
-use store::{
-    Error, FamilyOptions, SalvageOutcome, Store, StoreOptions, VerifyEvent, VerifyOutcome, salvage,
-    verify,
-};
+use store::{Error, FamilyOptions, Store, StoreOptions};
 use support::disk::Disk;
 use support::files_below;
 use support::test_store::{has, open, put};

@@ -8,9 +8,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use store::tools::{VerifyOutcome, verify};
 use store::{
     Age, CompactionKind, Error, FamilyOptions, Get, Increment, Put, Scan, Store, StoreOptions,
-    VerifyOutcome, verify,
 };
 use support::test_store::open;
 

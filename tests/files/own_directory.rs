@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use fork::{Fork, waitpid};
+use store::tools::{VerifyEvent, VerifyOutcome, verify};
 use store::{
     CompactionKind, Durability, Error, FamilyOptions, Get, Put, Snapshot, Store, StoreOptions,
-    VerifyEvent, VerifyOutcome, verify,
 };
 use support::{Random, contents};
 

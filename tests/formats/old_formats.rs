@@ -43,7 +43,7 @@ fn a_log_with_replacing_records_is_replayed_and_salvaged() {
     let saved = tempfile::tempdir().expect("a temporary directory");
     let options = StoreOptions::default().background(false);
     let from = directory.path();
-    let outcome = store::salvage(from, saved.path(), &options, &[], |_| {}).expect("sound");
-    assert_eq!(outcome, store::SalvageOutcome::Whole);
+    let outcome = store::tools::salvage(from, saved.path(), &options, &[], |_| {}).expect("sound");
+    assert_eq!(outcome, store::tools::SalvageOutcome::Whole);
     check(&Store::open(saved.path(), options).expect("sound"));
 }

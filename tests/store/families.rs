@@ -296,7 +296,7 @@ fn a_store_without_a_manifest_is_salvaged_with_a_dash_for_a_dropped_family() {
     disk.unlink(&Path::new(STORE).join("MANIFEST")).unwrap();
     let names = ["-", "g", "h"].map(str::to_owned);
     let salvage = |out: &str, names: &[String]| {
-        store::salvage(Path::new(STORE), Path::new(out), &options(&disk), names, |_| {})
+        store::tools::salvage(Path::new(STORE), Path::new(out), &options(&disk), names, |_| {})
     };
     let refused = salvage("/data/first", &[]).unwrap_err().to_string();
     assert!(refused.contains("write - for a family that was dropped"), "{refused}");

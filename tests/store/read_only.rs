@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::{fs, io};
 
+use store::tools::{VerifyEvent, VerifyOutcome, verify};
 use store::{
     Age, Append, CheckAndMutate, CompactionKind, Delete, Durability, Error, FamilyOptions, Get,
-    ImportOptions, Increment, Put, Result, Scan, Store, StoreOptions, VerifyEvent, VerifyOutcome,
-    verify,
+    ImportOptions, Increment, Put, Result, Scan, Store, StoreOptions,
 };
 use support::contents;
 use support::disk::Disk;

@@ -12,11 +12,11 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use sstable::{Cell, CellRef, CellType, SequenceId, WriterOptions};
+use store::tools::{SalvageOutcome, salvage};
 use store::vfs::Vfs;
 use store::{
     Age, Append, CheckAndMutate, CompactionKind, CompareOperator, Durability, Get, ImportOptions,
-    Increment, Put, SalvageOutcome, Scan, Snapshot, Store, StoreOptions, Timestamp, WriteBatch,
-    salvage,
+    Increment, Put, Scan, Snapshot, Store, StoreOptions, Timestamp, WriteBatch,
 };
 use support::cells::{PUT, hfile};
 use support::disk::Disk;

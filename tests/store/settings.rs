@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{BloomType, Compression, DataBlockEncoding};
+use store::tools::salvage;
 use store::{
     Age, CompactionKind, CompactionOptions, Delete, Durability, Error, FamilyOptions, Get,
-    KeepDeletedCells, MapMode, Put, Store, StoreOptions, WriteBatch, salvage,
+    KeepDeletedCells, MapMode, Put, Store, StoreOptions, WriteBatch,
 };
 use support::disk::{Disk, Faults};
 use support::test_store::TestStore;
@@ -173,7 +174,7 @@ fn every_extreme_value_of_a_family_is_refused_or_written() {
         ),
     ] {
         for family in families {
-            check(&family.to_string(), &family, Some(is_refused));
+            check(&format!("{family:?}"), &family, Some(is_refused));
         }
     }
     for codec in Compression::ALL {

@@ -5,10 +5,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use store::{
-    Clock, FamilyOptions, Put, SalvageOutcome, Scan, Store, StoreOptions, Timestamp, VerifyOutcome,
-    salvage, verify,
-};
+use store::tools::{SalvageOutcome, VerifyOutcome, salvage, verify};
+use store::{Clock, FamilyOptions, Put, Scan, Store, StoreOptions, Timestamp};
 
 use crate::disk::Disk;
 use crate::test_store::quiet_on;

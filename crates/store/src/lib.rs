@@ -31,9 +31,11 @@
 //! | choose what survives a crash             | [`Durability`]                                       |
 //! | know what a read cost                    | [`Store::get_traced`], [`Store::explain`], [`Store::stats`] |
 //! | merge files                              | [`Store::compact`]; in the background by default     |
+//! | write what is in memory, hear of errors  | [`Store::flush`], [`Store::close`]                   |
 //! | exchange files with HBase                | [`Store::import`], [`Store::export`]                 |
 //! | back up                                  | [`Store::checkpoint`]                                |
-//! | check or repair                          | [`verify`], [`salvage`]                              |
+//! | check the files                          | [`Store::check_files`]                               |
+//! | repair                                   | the commands `hfile store verify` and `salvage`      |
 //! | run on another file system or clock      | [`vfs`], [`Clock`]                                   |
 //!
 //! # Families, batches and scans
@@ -191,10 +193,6 @@ mod write;
 
 pub use error::{Error, Result};
 pub use family_map::mode::{MapMode, MapStats};
-pub use files::manifest::FILE_ID_KEY;
-pub use inspect::{
-    FileKind, FileProblem, FileReport, SalvageOutcome, VerifyEvent, VerifyOutcome, salvage, verify,
-};
 pub use maintenance::export::Export;
 pub use maintenance::import::{Age, ImportOptions};
 pub use options::{CompactionOptions, Durability, FamilyOptions, StoreOptions};

@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use store::{
-    Clock, Error, FileReport, SalvageOutcome, Scan, Store, StoreOptions, Timestamp, VerifyEvent,
-    VerifyOutcome, salvage, verify,
-};
+use store::tools::{FileReport, SalvageOutcome, VerifyEvent, VerifyOutcome, salvage, verify};
+use store::{Clock, Error, Scan, Store, StoreOptions, Timestamp};
 use support::disk::Disk;
 use support::test_store::quiet_on;
 

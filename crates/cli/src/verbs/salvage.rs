@@ -126,7 +126,7 @@ impl Salvage {
 /// Returns the settings of the damaged file for the new one. Notes the settings that are lost.
 fn writer_options(reader: &Reader, notes: &mut Vec<String>) -> anyhow::Result<WriterOptions> {
     // The new file is not the file that a store's manifest lists, so it must not have its id.
-    let keys_left_out = [store::FILE_ID_KEY];
+    let keys_left_out = [store::tools::FILE_ID_KEY];
     let mut options =
         reader.writer_options_of_damaged(&keys_left_out).map_err(Unsalvageable::from_error)?;
     if let Some(problem) = reader.filters().bloom_problem() {

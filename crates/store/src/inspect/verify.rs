@@ -40,7 +40,8 @@ pub enum VerifyOutcome {
 /// log, and files that the next open removes.
 ///
 /// ```
-/// use store::{Store, StoreOptions, VerifyEvent, VerifyOutcome, verify};
+/// use store::tools::{VerifyEvent, VerifyOutcome, verify};
+/// use store::{Store, StoreOptions};
 ///
 /// # let directory = tempfile::tempdir()?;
 /// # let directory = directory.path();

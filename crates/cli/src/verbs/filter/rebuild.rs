@@ -197,7 +197,7 @@ impl Rebuild {
             NewFilter::Bloom(bloom, rate) => {
                 let reader = Reader::open_file(input, reader_options())?;
                 let options = reader
-                    .writer_options(&[store::FILE_ID_KEY])?
+                    .writer_options(&[store::tools::FILE_ID_KEY])?
                     .bloom_type(*bloom)
                     .given(*rate, WriterOptions::bloom_error_rate);
                 Rewrite { force: self.force, no_verify: false }.run(&reader, options, output)?;
@@ -230,7 +230,7 @@ impl Rebuild {
         // The cells are read for the filter, and then the blocks are copied.
         let passes = if filter.is_some() { 2 } else { 1 };
         let source = Arc::new(ShownReads::new(source, passes));
-        let without_id = FileInfoChange { key: store::FILE_ID_KEY, value: None };
+        let without_id = FileInfoChange { key: store::tools::FILE_ID_KEY, value: None };
         let file = FileName::new(name);
         let (output, _) = rebuild_filter(source, file, limits(), filter, &[without_id], output)?;
         output.finish()

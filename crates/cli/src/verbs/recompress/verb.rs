@@ -97,7 +97,7 @@ impl Recompress {
         reader: &Reader,
         block_size: Option<u32>,
     ) -> anyhow::Result<WriterOptions> {
-        let options = reader.writer_options(&[store::FILE_ID_KEY])?;
+        let options = reader.writer_options(&[store::tools::FILE_ID_KEY])?;
         Ok(options
             .given(self.zstd_framing, WriterOptions::zstd_framing)
             .given(block_size, WriterOptions::block_size))

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use serde::Serialize;
 use sstable::BlockType;
-use store::{FileKind, FileProblem, FileReport, VerifyEvent};
+use store::tools::{FileKind, FileProblem, FileReport, VerifyEvent};
 
 use crate::failure::Answer;
 use crate::text::lost_rows::LostRowsReport;

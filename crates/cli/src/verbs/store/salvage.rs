@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use store::SalvageOutcome;
+use store::tools::{SalvageOutcome, salvage};
 
 use super::directory::WithStore;
 use super::file_report::Reporter;
@@ -34,7 +34,7 @@ impl WithStore<Salvage> {
         let mut reporter = Reporter::new(self.report_format);
         let options = self.directory.options();
         let (directory, out) = (&self.directory.directory, &self.verb.out);
-        let outcome = store::salvage(directory, out, &options, &self.verb.families, |event| {
+        let outcome = salvage(directory, out, &options, &self.verb.families, |event| {
             reporter.take(&event);
         })?;
         reporter.finish()?;

@@ -1,7 +1,7 @@
 //! `hfile store verify`: reads and checks every byte of a store.
 
 use anyhow::bail;
-use store::VerifyOutcome;
+use store::tools::{VerifyOutcome, verify};
 
 use super::directory::WithStore;
 use super::file_report::Reporter;
@@ -25,8 +25,7 @@ impl WithStore<Verify> {
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let mut reporter = Reporter::new(self.report_format);
         let options = self.directory.options();
-        let outcome =
-            store::verify(&self.directory.directory, &options, |event| reporter.take(&event))?;
+        let outcome = verify(&self.directory.directory, &options, |event| reporter.take(&event))?;
         reporter.finish()?;
         match outcome {
             VerifyOutcome::Sound => Ok(Answer::Positive),
