@@ -31,7 +31,7 @@
 //! | choose what survives a crash             | [`Durability`]                                       |
 //! | know what a read cost                    | [`Store::get_traced`], [`Store::explain`], [`Store::stats`] |
 //! | merge files                              | [`Store::compact`]; in the background by default     |
-//! | write what is in memory, hear of errors  | [`Store::flush`], [`Store::close`]                   |
+//! | write to disk what is in memory          | [`Store::flush`], [`Store::close`]                   |
 //! | exchange files with HBase                | [`Store::import`], [`Store::export`]                 |
 //! | back up                                  | [`Store::checkpoint`]                                |
 //! | check the files                          | [`Store::check_files`]                               |
@@ -142,10 +142,9 @@
 //!
 //! # Durability
 //!
-//! A write is acknowledged once it has its [`Durability`]. A batch is atomic. [`Store::close`] returns errors that
-//! a drop of the store ignores. After a crash,
+//! A write is acknowledged once it has its [`Durability`]. A batch is atomic. After a crash,
 //! recovery replays a prefix of the log; damage inside the log is an error and never drops writes
-//! silently.
+//! silently. [`Store::close`] returns the errors that a drop of the store ignores.
 //!
 //! # Options
 //!

@@ -1,7 +1,5 @@
 //! The setting of a family that chooses its family map.
 
-use std::fmt;
-
 /// Whether a family has a family map: one lookup for all of its files.
 ///
 /// Without a map, a get queries the filter of each file. A family map is a table in memory that names
@@ -29,6 +27,7 @@ pub enum MapMode {
 
 impl MapMode {
     /// Every mode.
+    #[doc(hidden)]
     pub const ALL: [Self; 4] = [Self::Off, Self::Files, Self::Wide, Self::Auto];
 
     /// Returns the name in settings: `OFF`, `FILES`, `WIDE` or `AUTO`.
@@ -39,12 +38,6 @@ impl MapMode {
             Self::Wide => "WIDE",
             Self::Auto => "AUTO",
         }
-    }
-}
-
-impl fmt::Display for MapMode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

@@ -1,7 +1,5 @@
 //! When a write is acknowledged.
 
-use std::fmt;
-
 /// When a write is acknowledged.
 ///
 /// The text form has HBase's names ([`name`](Self::name)). HBase's `SYNC_WAL` is [`Logged`](Self::Logged):
@@ -10,8 +8,7 @@ use std::fmt;
 /// ```
 /// use store::Durability;
 ///
-/// let names = Durability::ALL.map(Durability::name);
-/// assert_eq!(names, ["SKIP_WAL", "ASYNC_WAL", "SYNC_WAL", "FSYNC_WAL"]);
+/// assert_eq!(Durability::Logged.name(), "SYNC_WAL");
 /// ```
 #[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Durability {
@@ -30,6 +27,7 @@ pub enum Durability {
 
 impl Durability {
     /// Every level, from the weakest to the strongest.
+    #[doc(hidden)]
     pub const ALL: [Self; 4] = [Self::Skip, Self::Async, Self::Logged, Self::Synced];
 
     /// Returns HBase's name: `SKIP_WAL`, `ASYNC_WAL`, `SYNC_WAL` or `FSYNC_WAL`.
@@ -40,11 +38,5 @@ impl Durability {
             Self::Logged => "SYNC_WAL",
             Self::Synced => "FSYNC_WAL",
         }
-    }
-}
-
-impl fmt::Display for Durability {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }

@@ -76,18 +76,15 @@ impl FamilyOptions {
     }
 
     /// Returns the type of HBase's Bloom filter in each file.
+    #[doc(hidden)]
     pub const fn bloom(&self) -> BloomType {
         self.bloom_type
     }
 
     /// Returns whether the family has a map of its rows in memory.
+    #[doc(hidden)]
     pub const fn map_mode(&self) -> MapMode {
         self.family_map
-    }
-
-    /// Returns whether the family holds keys and values.
-    pub const fn is_key_value(&self) -> bool {
-        self.key_value
     }
 
     /// Sets the type of HBase's Bloom filter in each file. Default: `ROW`.

@@ -181,6 +181,7 @@ impl Scan {
     }
 
     /// Creates a scan of what a selection has of a family.
+    #[doc(hidden)]
     pub fn of_selection(family: impl AsRef<[u8]>, selection: &FamilySelection) -> Self {
         let FamilySelection { start, stop, prefix, qualifiers, view } = selection;
         let mut scan = Self::family(family).start(start);

@@ -9,7 +9,6 @@
 //! ```
 
 mod families;
-mod family_maps;
 mod handle;
 mod inner;
 mod key_value_map;

@@ -77,13 +77,13 @@ impl Store {
     /// use store::{Age, FamilyOptions, ImportOptions, Put, Store, StoreOptions};
     ///
     /// # let directory = tempfile::tempdir()?;
-    /// # let [place, other, out] = ["a", "b", "c"].map(|name| directory.path().join(name));
-    /// let store = Store::open(place, StoreOptions::default())?;
+    /// # let [here, there, out] = ["a", "b", "c"].map(|name| directory.path().join(name));
+    /// let store = Store::open(here, StoreOptions::default())?;
     /// store.create_family("f", FamilyOptions::default())?;
     /// store.put(Put::new("row1").column("f", "name", "Ada"))?;
     /// let files = store.export(out, &[])?.files;
     ///
-    /// let other = Store::open(other, StoreOptions::default())?;
+    /// let other = Store::open(there, StoreOptions::default())?;
     /// other.create_family("f", FamilyOptions::default())?;
     /// other.import("f", &files, Age::Newest)?;
     /// other.import("f", &files, ImportOptions::new(Age::Newest).start("row5"))?; // Adds nothing.

@@ -1,7 +1,7 @@
 //! What a store asks of a file system.
 
 use std::any::Any;
-use std::fmt::{self, Debug};
+use std::fmt::Debug;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -131,8 +131,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Returns whether the entry is a directory.
-    pub fn is_directory(&self) -> bool {
+    pub(crate) fn is_directory(&self) -> bool {
         self.kind == EntryKind::Directory
     }
 }
@@ -157,9 +156,10 @@ pub enum EntryKind {
     Other,
 }
 
-impl fmt::Display for EntryKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl EntryKind {
+    /// Returns the type as error messages name it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
             Self::File => "a regular file",
             Self::Directory => "a directory",
             Self::Link => "a symbolic link",
@@ -167,7 +167,7 @@ impl fmt::Display for EntryKind {
             Self::Socket => "a socket",
             Self::Device => "a device",
             Self::Other => "a file of an unknown type",
-        })
+        }
     }
 }
 

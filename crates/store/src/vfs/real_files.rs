@@ -152,7 +152,7 @@ fn check_regular_file(place: &Place<'_>) -> io::Result<()> {
     match place.kind()? {
         EntryKind::File => Ok(()),
         kind => {
-            let what = format!("is {kind}, not a regular file");
+            let what = format!("is {}, not a regular file", kind.name());
             Err(io::Error::new(io::ErrorKind::InvalidInput, what))
         }
     }

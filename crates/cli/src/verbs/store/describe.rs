@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::change_report::Sizes;
 use super::directory::{Directory, WithStore};
-use super::family_settings::DescribedFamily;
+use super::family_settings::{DescribedFamily, settings_text};
 use crate::failure::Answer;
 use crate::text::output::Report;
 
@@ -63,7 +63,7 @@ impl Report for DescribeReport {
         for FamilyReport { described: DescribedFamily { family, settings }, sizes } in
             &self.families
         {
-            write!(out, "{{NAME => '{family}', {settings}}}\n  ")?;
+            write!(out, "{{NAME => '{family}', {}}}\n  ", settings_text(settings))?;
             sizes.write_text(out)?;
             writeln!(out)?;
         }

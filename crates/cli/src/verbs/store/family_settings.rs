@@ -150,6 +150,13 @@ pub(super) fn serialize_settings<S: Serializer>(
     serializer.collect_map(options.hbase_settings())
 }
 
+/// Returns the settings as the HBase shell prints them: `BLOOMFILTER => 'ROW', IN_MEMORY => 'false', …`.
+pub(super) fn settings_text(options: &FamilyOptions) -> String {
+    let settings = options.hbase_settings().into_iter();
+    let texts: Vec<_> = settings.map(|(name, value)| format!("{name} => '{value}'")).collect();
+    texts.join(", ")
+}
+
 /// A family with its settings.
 #[derive(Serialize)]
 pub(super) struct DescribedFamily {

@@ -38,5 +38,5 @@ fn kind_of(vfs: &dyn Vfs, store: &Path, name: &str) -> Result<Option<EntryKind>>
 }
 
 fn no_directory(path: &Path, kind: EntryKind) -> Error {
-    Error::corrupt(path, 0, format!("is {kind}, not a directory of the store's own"))
+    Error::corrupt(path, 0, format!("is {}, not a directory of the store's own", kind.name()))
 }
