@@ -235,7 +235,7 @@ fn damage_after_the_row_is_found_by_the_next_get_even_after_a_scanner_moved_back
             let sound = Sound::written(encoding.name(), options);
             let row = sound.cells[2].row();
             let len = sound.covered(0).len();
-            let mut found = 0;
+            let mut found = 0_u64;
             for at in len.saturating_sub(100)..len {
                 let mutant = Mutant::overwritten(&sound, 0, at, b"~").unwrap();
                 let bytes = mutant.bytes.into();
@@ -250,8 +250,10 @@ fn damage_after_the_row_is_found_by_the_next_get_even_after_a_scanner_moved_back
                 let Err(error) = get(&reader) else { continue };
                 let (reader, _) = open(&bytes);
                 let mut scanner = get(&reader).unwrap().unwrap();
-                if scanner.retreat().is_err() {
-                    continue; // The scanner detects that the cells are inconsistent.
+                if let Err(moved) = scanner.retreat() {
+                    // The scanner detects that the cells are inconsistent, or compares them with the index.
+                    found += u64::from(moved.to_string() == error.to_string());
+                    continue;
                 }
                 found += 1;
                 let after = get(&reader).err().map(|error| error.to_string());

@@ -1,6 +1,6 @@
 //! The cells of one store file that a scan selects, without the other files of its family.
 //!
-//! The scan begins with a seek, ends at the first row after the range, and seeks past columns that are
+//! The scan begins with a seek, ends before the first row after the range, and seeks past columns that are
 //! not wanted, so that it reads only the blocks that it needs.
 
 use cells::merge::MergeCursor;
@@ -28,8 +28,6 @@ pub struct StoreFileCells {
 /// The rows of a scan.
 #[derive(Debug)]
 struct FileSelection {
-    order: Comparator,
-    range: RowRange,
     /// The prefix of the rows. Needed in the order of `hbase:meta`; in the order of bytes, the range has no
     /// other rows.
     prefix: Vec<u8>,
@@ -59,10 +57,15 @@ impl StoreFileCells {
         } else {
             reader.bulk_scanner()
         };
+        match (&scan.row, &range.stop) {
+            (Some(row), _) => scanner = scanner.until(KeyRef::after_row(row)),
+            (None, Some(stop)) => scanner = scanner.until(KeyRef::before_row(stop)),
+            (None, None) => {}
+        }
         if range.overlaps(file, order) {
             seek_to_start(&mut scanner, &range)?;
         }
-        Ok(Self::new(scanner, order, scan, range, false))
+        Ok(Self::new(scanner, order, scan, false))
     }
 
     /// Moves to the first cell of the scan's rows, to read every block from there to the end of the rows.
@@ -75,15 +78,17 @@ impl StoreFileCells {
     pub fn open_in_full(reader: &StoreFileReader, scan: &TableScan) -> sstable::Result<Self> {
         let order = reader.whole().trailer().comparator;
         let (range, mut scanner) = (scan.row_range(order), reader.bulk_scanner());
+        if let Some(stop) = &range.stop {
+            scanner = scanner.until(KeyRef::before_row(stop));
+        }
         seek_to_start(&mut scanner, &range)?;
-        Ok(Self::new(scanner, order, scan, range, true))
+        Ok(Self::new(scanner, order, scan, true))
     }
 
     fn new(
         scanner: CellScanner,
         order: Comparator,
         scan: &TableScan,
-        range: RowRange,
         is_in_full: bool,
     ) -> Self {
         // All cells of a file are of one family.
@@ -97,7 +102,7 @@ impl StoreFileCells {
             cells = cells.without_seeks();
         }
         let is_over = !is_family_wanted && !is_in_full;
-        let selection = FileSelection { order, range, prefix, row, is_family_wanted, is_in_full };
+        let selection = FileSelection { prefix, row, is_family_wanted, is_in_full };
         Self { cells, selection, is_over, trace: ReadTrace::default() }
     }
 
@@ -111,8 +116,6 @@ impl StoreFileCells {
             return Ok(None);
         }
         if !self.cells.select(&mut self.selection)? {
-            // A scan without cache checks the rest of a block when it leaves the block.
-            self.cells.sources_mut().iter_mut().try_for_each(CellScanner::check_place)?;
             return Ok(None);
         }
         self.is_over = false;
@@ -129,8 +132,9 @@ impl StoreFileCells {
 }
 
 impl Selection<CellScanner> for FileSelection {
-    fn includes(&self, cell: &CellRef<'_>) -> bool {
-        self.range.ends_after(cell.row, self.order)
+    /// The scanner ends where the range does.
+    fn includes(&self, _: &CellRef<'_>) -> bool {
+        true
     }
 
     fn choose(&mut self, cell: &CellRef<'_>, verdict: Verdict, rules: &Rules<'_>) -> Choice {
@@ -140,8 +144,8 @@ impl Selection<CellScanner> for FileSelection {
         let ends_at_row = self.row.is_some() && !self.is_in_full;
         match verdict {
             Verdict::Include if is_row_wanted => Choice::Return,
-            // Without a read of the next row.
-            Verdict::SkipColumn if ends_at_row && rules.ends_row(cell) => Choice::End,
+            // The scanner ends with the row: it does not read the next one.
+            Verdict::SkipColumn if ends_at_row && rules.ends_row(cell) => Choice::EndRow,
             _ => Choice::Pass,
         }
     }

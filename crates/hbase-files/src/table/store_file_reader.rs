@@ -101,6 +101,10 @@ impl StoreFileReader {
     }
 
     fn cells_of(&self, scanner: Scanner) -> CellScanner {
+        let scanner = match &self.half {
+            Some(half) if half.half() == Half::Bottom => scanner.until(half.split_key()),
+            _ => scanner,
+        };
         CellScanner { scanner, half: self.half.clone() }
     }
 }
@@ -113,6 +117,18 @@ pub struct CellScanner {
 }
 
 impl CellScanner {
+    /// Ends the scan before the key `stop`, as [`Scanner::until`]. Call it before the first seek.
+    #[must_use]
+    pub fn until(self, stop: KeyRef<'_>) -> Self {
+        Self { scanner: self.scanner.until(stop), ..self }
+    }
+
+    /// Ends the scan after `count` cells, as [`Scanner::limit`]. Call it before the first seek.
+    #[must_use]
+    pub fn limit(self, count: u64) -> Self {
+        Self { scanner: self.scanner.limit(count), ..self }
+    }
+
     /// Returns the current cell; `None` without a position.
     #[inline]
     pub fn cell(&self) -> Option<CellRef<'_>> {
@@ -141,10 +157,7 @@ impl CellScanner {
     ///
     /// If a block cannot be read.
     pub fn seek_to_last(&mut self) -> sstable::Result<()> {
-        match &self.half {
-            Some(half) if half.half() == Half::Bottom => self.scanner.seek_before(half.split_key()),
-            _ => self.scanner.seek_to_last(),
-        }
+        self.scanner.seek_to_last()
     }
 
     /// Moves to the first cell whose key is at least `key`.
@@ -165,10 +178,7 @@ impl CellScanner {
     ///
     /// If a block cannot be read.
     pub fn seek_before(&mut self, key: KeyRef<'_>) -> sstable::Result<()> {
-        match &self.half {
-            Some(half) if half.half() == Half::Bottom && !half.holds(&key) => self.seek_to_last(),
-            _ => self.scanner.seek_before(key),
-        }
+        self.scanner.seek_before(key)
     }
 
     /// Moves to the first cell of the greatest row below `row`, or of all rows if `row` is `None`, as
@@ -207,16 +217,7 @@ impl CellScanner {
     /// If a block cannot be read.
     #[inline]
     pub fn advance(&mut self) -> sstable::Result<()> {
-        if self.half.is_none() {
-            return self.scanner.advance();
-        }
-        if self.cell().is_none() {
-            return Ok(());
-        }
-        self.scanner.advance()?;
-        // The half ends within a block, so the rest of the block is not read: check the last
-        // position.
-        if self.cell().is_none() { self.scanner.check_place() } else { Ok(()) }
+        if self.half.is_some() && self.cell().is_none() { Ok(()) } else { self.scanner.advance() }
     }
 
     /// Moves to the previous cell; does nothing outside the half.
@@ -226,15 +227,6 @@ impl CellScanner {
     /// If a block cannot be read.
     pub fn retreat(&mut self) -> sstable::Result<()> {
         if self.half.is_some() && self.cell().is_none() { Ok(()) } else { self.scanner.retreat() }
-    }
-
-    /// Checks the rest of the current block, as [`Scanner::check_place`].
-    ///
-    /// # Errors
-    ///
-    /// If the block is damaged.
-    pub fn check_place(&mut self) -> sstable::Result<()> {
-        self.scanner.check_place()
     }
 
     /// Returns the counters of the reads, and resets them.

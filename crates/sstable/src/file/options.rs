@@ -98,7 +98,10 @@ pub enum Caching {
     Use,
     /// The read does not use the cache.
     ///
-    /// So compactions and bulk reads do not evict the blocks that point reads need.
+    /// So compactions and bulk reads do not evict the blocks that point reads need. A block is decoded cell
+    /// by cell, and its last key is compared with the index when the scan leaves the block. A scan that ends
+    /// earlier needs [`Scanner::until`](crate::Scanner::until) or [`Scanner::limit`](crate::Scanner::limit),
+    /// which compare the key at which the scan ends.
     /// See [`Reader::bulk_scanner`](crate::Reader::bulk_scanner) for long scans.
     Bypass,
 }

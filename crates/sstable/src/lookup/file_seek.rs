@@ -19,7 +19,8 @@ use crate::file::open_file::OpenFile;
 use crate::file::options::Caching;
 use crate::file::read_context::ReadContext;
 use crate::probe::RowProbe;
-use crate::scan::scanner::{ScanPosition, Scanner};
+use crate::scan::position::ScanPosition;
+use crate::scan::scanner::Scanner;
 use crate::trace::{BlockKind, BlockSource, ReadTrace};
 
 /// The search for a row in one file that neither its filter nor the family map excluded.

@@ -10,7 +10,8 @@ use crate::error::Result;
 use crate::file::filters::filter_answer::FilterAnswer;
 use crate::file::open_file::OpenFile;
 use crate::probe::RowProbe;
-use crate::scan::scanner::{ScanPosition, Scanner};
+use crate::scan::position::ScanPosition;
+use crate::scan::scanner::Scanner;
 use crate::trace::ReadTrace;
 
 /// Receives what a lookup did with each file, in the order of the list.

@@ -14,7 +14,8 @@ use crate::file::options::{FilterUse, ReaderOptions};
 use crate::probe::RowProbe;
 use crate::reader::Reader;
 use crate::reader::tests::{ROWS, SEED, cached, open, row, with_filter, write};
-use crate::scan::scanner::{ScanPosition, Scanner};
+use crate::scan::position::ScanPosition;
+use crate::scan::scanner::Scanner;
 use crate::trace::{BlockKind, BlockSource, ReadTrace};
 use crate::write::{Writer, WriterOptions};
 

@@ -1,4 +1,6 @@
-//! Steps of a scanner from row to row towards the start of the file.
+//! Seeks and steps of a scanner towards the start of the file, from cell to cell and from row to row.
+//!
+//! From row to row:
 //!
 //! ```text
 //! blocks    0: r1 r1 r2 r3   1: r3 r3   2: r3 r4
@@ -11,12 +13,91 @@ use std::sync::Arc;
 
 use cells::KeyRef;
 
-use super::scanner::{RowPlace, ScanPosition, Scanner};
+use super::position::ScanPosition;
+use super::scanner::Scanner;
 use crate::block::data::DataRef;
 use crate::block::decoded::DecodedBlock;
 use crate::error::Result;
 
+/// The place of a row's first cell in the file.
+#[derive(Debug)]
+pub(super) struct RowPlace {
+    pub(super) block: Arc<DecodedBlock>,
+    /// The number of the row in the block, counted from 0.
+    pub(super) number: usize,
+}
+
+impl RowPlace {
+    pub(super) fn last_of(block: Arc<DecodedBlock>) -> Self {
+        let number = block.row_count().saturating_sub(1); // A block has at least one row.
+        Self { block, number }
+    }
+
+    pub(super) fn row(&self) -> &[u8] {
+        self.block.row(self.number)
+    }
+}
+
 impl Scanner {
+    /// Moves to the last cell before `key`, forwards or backwards.
+    ///
+    /// # Errors
+    ///
+    /// If a block cannot be read. The scanner then has no position.
+    pub fn seek_before(&mut self, key: KeyRef<'_>) -> Result<()> {
+        let stop = self.stop();
+        let key = stop.as_ref().filter(|_| self.ends_by(&key)).map_or(key, |stop| stop.key());
+        let Some(block) = self.seek_block(&key)? else { return Ok(()) };
+        if let Some(at) = block.last_before(&key) {
+            self.position = Some(ScanPosition::decoded(block, at));
+            return Ok(());
+        }
+        self.move_to_previous_block(&block)
+    }
+
+    /// Moves to the last cell of the file.
+    ///
+    /// # Errors
+    ///
+    /// If a block cannot be read. The scanner then has no position.
+    pub fn seek_to_last(&mut self) -> Result<()> {
+        if let Some(stop) = self.stop() {
+            return self.seek_before(stop.key());
+        }
+        self.clear_position_state();
+        self.position = None;
+        let (file, mut context) = self.file_and_context();
+        if let Some(block) = file.last_data_block(&mut context)? {
+            self.move_to_last_cell(block);
+        }
+        Ok(())
+    }
+
+    /// Moves to the previous cell. Before the first cell the scanner has no position.
+    ///
+    /// # Errors
+    ///
+    /// If a block cannot be read. The scanner then has no position.
+    pub fn retreat(&mut self) -> Result<()> {
+        self.cells_passed = None;
+        self.stop_read_ahead();
+        let Some(position) = self.position.take() else { return Ok(()) };
+        let cell_offset = position.cell_offset();
+        let was_encoded = matches!(position, ScanPosition::Encoded { .. });
+        let block = self.file.decode(position.into_block(), &mut self.buffers)?;
+        if was_encoded {
+            self.check_last_key(&block)?;
+        }
+        if self.previous_cells.is_empty() {
+            block.row_cells_before(cell_offset, &mut self.previous_cells);
+        }
+        if let Some(at) = self.previous_cells.pop() {
+            self.position = Some(ScanPosition::decoded(block, at));
+            return Ok(());
+        }
+        self.move_to_previous_block(&block)
+    }
+
     /// Moves to the first cell of the greatest row below `row`, or of all rows if `row` is `None`.
     ///
     /// Without such a row the scanner has no position. A call with the row that the last call found is about
@@ -31,6 +112,11 @@ impl Scanner {
         }
         self.forget_steps();
         self.row_found = None;
+        if let Some(stop) = self.stop()
+            && row.is_none_or(|row| self.ends_by(&KeyRef::before_row(row)))
+        {
+            return self.seek_row_before_stop(stop.key());
+        }
         let Some(row) = row else {
             self.seek_to_last()?;
             let Some(ScanPosition::Decoded { block, .. }) = self.position.take() else {
@@ -39,6 +125,21 @@ impl Scanner {
             let count = block.row_count();
             return self.move_to_row_before(block, count);
         };
+        self.move_before_row(row)
+    }
+
+    /// Moves to the first cell of the greatest row with cells before `stop`.
+    fn seek_row_before_stop(&mut self, stop: KeyRef<'_>) -> Result<()> {
+        // The row of `stop` itself, if it has cells before `stop`.
+        self.move_before_row(&[stop.row, b"\0"].concat())?;
+        let order = self.file.blocks.layout.order;
+        while self.cell().is_some_and(|cell| order.compare(&cell.key(), &stop).is_ge()) {
+            self.retreat_row()?;
+        }
+        Ok(())
+    }
+
+    fn move_before_row(&mut self, row: &[u8]) -> Result<()> {
         let key = KeyRef::before_row(row);
         let Some(block) = self.seek_block(&key)? else { return Ok(()) };
         let count = block.seek(&key).map_or_else(|| block.row_count(), |at| block.rows_before(at));
@@ -132,5 +233,38 @@ impl Scanner {
         }
         self.cursor = None; // The cursor is on the block before.
         Ok(None)
+    }
+    /// Moves to the last cell of the block before `block`.
+    fn move_to_previous_block(&mut self, block: &DecodedBlock) -> Result<()> {
+        if let Some(block) = self.block_before(block)? {
+            self.move_to_last_cell(block);
+        }
+        Ok(())
+    }
+
+    /// Returns the block before `block`, and moves the index cursor to it.
+    pub(super) fn block_before(
+        &mut self,
+        block: &DecodedBlock,
+    ) -> Result<Option<Arc<DecodedBlock>>> {
+        let cursor = self.take_index_cursor(DataRef::Decoded(block))?;
+        let (file, mut context) = self.file_and_context();
+        let Some(cursor) = cursor.into_previous(file, &mut context)? else { return Ok(None) };
+        let block = file.decoded_data_block_at(&cursor, &mut context)?;
+        self.cursor = Some(cursor);
+        Ok(Some(block))
+    }
+
+    /// Checks the last key of a block that was decoded at a step backwards against the index.
+    fn check_last_key(&mut self, block: &DecodedBlock) -> Result<()> {
+        let cursor = self.take_index_cursor(DataRef::Decoded(block))?;
+        let checked = self.file.check_upper_bound(block.origin(), &block.last_key(), &cursor);
+        self.cursor = Some(cursor);
+        checked
+    }
+
+    fn move_to_last_cell(&mut self, block: Arc<DecodedBlock>) {
+        let at = block.last_cell_at();
+        self.position = Some(ScanPosition::decoded(block, at));
     }
 }

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use cells::merge::CellCursor;
 use cells::{CellRef, KeyRef};
 
+use super::backward::RowPlace;
+use super::end::ScanEnd;
+use super::position::ScanPosition;
 use super::read_ahead::ReadAhead;
 use crate::block::data::{DataBlock, DataRef};
 use crate::block::decoded::DecodedBlock;
-use crate::block::encoded::{EncodedBlock, EncodedCursor};
-use crate::block::origin::BlockIdentity;
 use crate::buffers::Buffers;
-use crate::encoding::{CursorMove, DamageReason, PlainCursor};
+use crate::encoding::DamageReason;
 use crate::error::{Error, Result};
 use crate::file::index_cursor::IndexCursor;
 use crate::file::open_file::OpenFile;
@@ -22,14 +23,15 @@ use crate::trace::ReadTrace;
 /// A cursor over the cells of a file.
 ///
 /// [`cell`](Self::cell) borrows the current cell from its block, without a copy.
-/// [`trace`](Self::trace) returns the counters of the scanner's reads.
+/// [`trace`](Self::trace) returns the counters of the scanner's reads. To end a scan before the end of
+/// the file, use [`until`](Self::until) or [`limit`](Self::limit), which also check the last block.
 #[derive(Debug)]
 pub struct Scanner {
     pub(super) file: Arc<OpenFile>,
-    caching: Caching,
+    pub(super) caching: Caching,
     trace: ReadTrace,
     /// Reusable buffers for blocks that bypass the cache.
-    buffers: Buffers,
+    pub(super) buffers: Buffers,
     /// The state of prefetching; `None` if the scanner does not read ahead.
     read_ahead: Option<Box<ReadAhead>>,
     /// The current cell; `None` before the first seek, after the last cell, and after an error.
@@ -40,107 +42,15 @@ pub struct Scanner {
     ///
     /// A block cursor only moves forwards. So `retreat` iterates over the cells of a row, collects
     /// their offsets here, and takes one offset for each step.
-    previous_cells: Vec<usize>,
+    pub(super) previous_cells: Vec<usize>,
     /// The row to which [`seek_row_before`](Self::seek_row_before) moved last.
     pub(super) row_found: Option<RowPlace>,
     /// The number of cells passed, to compare it with the count in the trailer.
     ///
     /// `None` unless the scan began at the first cell and has only advanced since.
-    cells_passed: Option<u64>,
-}
-
-/// The place of a row's first cell in the file.
-#[derive(Debug)]
-pub(super) struct RowPlace {
-    pub(super) block: Arc<DecodedBlock>,
-    /// The number of the row in the block, counted from 0.
-    pub(super) number: usize,
-}
-
-impl RowPlace {
-    pub(super) fn last_of(block: Arc<DecodedBlock>) -> Self {
-        let number = block.row_count().saturating_sub(1); // A block has at least one row.
-        Self { block, number }
-    }
-
-    pub(super) fn row(&self) -> &[u8] {
-        self.block.row(self.number)
-    }
-}
-
-/// A position at a cell of a data block.
-#[derive(Clone, Debug)]
-pub(crate) enum ScanPosition {
-    /// In a decoded block. All its cells have been checked.
-    Decoded { block: Arc<DecodedBlock>, cursor: PlainCursor },
-    /// In an encoded block. Its cells have been checked up to the current one.
-    Encoded { block: Arc<EncodedBlock>, cursor: EncodedCursor },
-}
-
-impl ScanPosition {
-    /// Returns the position of the cell that starts at offset `at`.
-    pub(crate) fn decoded(block: Arc<DecodedBlock>, at: usize) -> Self {
-        Self::Decoded { cursor: block.cursor_at(at), block }
-    }
-
-    /// Returns the position of the first cell of a block.
-    fn first_of(block: DataBlock) -> Result<Self, (BlockIdentity, DamageReason)> {
-        match block {
-            DataBlock::Decoded(block) => Ok(Self::decoded(block, 0)),
-            DataBlock::Encoded(block) => match block.cursor() {
-                Ok(cursor) => Ok(Self::Encoded { block, cursor }),
-                Err(what) => Err((*block.origin(), what)),
-            },
-        }
-    }
-
-    #[inline]
-    pub(crate) fn cell(&self) -> CellRef<'_> {
-        match self {
-            Self::Decoded { block, cursor } => block.cell(cursor),
-            Self::Encoded { block, cursor } => block.cell(cursor),
-        }
-    }
-
-    fn row(&self) -> &[u8] {
-        match self {
-            Self::Decoded { block, cursor } => block.row_at(cursor),
-            Self::Encoded { block, cursor } => block.cell(cursor).row,
-        }
-    }
-
-    /// Moves to the next cell of the block. At the last cell, stays there and returns `false`.
-    #[inline]
-    fn advance(&mut self) -> Result<bool, DamageReason> {
-        match self {
-            Self::Decoded { block, cursor } => Ok(block.advance(cursor)),
-            Self::Encoded { block, cursor } => {
-                block.step(cursor).map(|step| step != CursorMove::End)
-            }
-        }
-    }
-
-    /// Returns the cell's offset in the decoded block, even if the block is still encoded.
-    const fn cell_offset(&self) -> usize {
-        match self {
-            Self::Decoded { cursor, .. } => cursor.position(),
-            Self::Encoded { cursor, .. } => cursor.position(),
-        }
-    }
-
-    fn block(&self) -> DataRef<'_> {
-        match self {
-            Self::Decoded { block, .. } => DataRef::Decoded(block),
-            Self::Encoded { block, .. } => DataRef::Encoded(block),
-        }
-    }
-
-    fn into_block(self) -> DataBlock {
-        match self {
-            Self::Decoded { block, .. } => DataBlock::Decoded(block),
-            Self::Encoded { block, .. } => DataBlock::Encoded(block),
-        }
-    }
+    pub(super) cells_passed: Option<u64>,
+    /// Where the scan ends before the end of the file. Boxed, because most scans have no such end.
+    pub(super) end: Option<Box<ScanEnd>>,
 }
 
 impl Scanner {
@@ -165,6 +75,7 @@ impl Scanner {
             previous_cells: Vec::new(),
             row_found: None,
             cells_passed: None,
+            end: None,
         }
     }
 
@@ -191,7 +102,7 @@ impl Scanner {
         let (file, mut context) = self.file_and_context();
         let first = file.first_data_block(&mut context)?;
         self.position = first.map(|block| ScanPosition::decoded(block, 0));
-        Ok(())
+        self.end_at_stop()
     }
 
     /// Moves to the first cell at or after `key`, forwards or backwards.
@@ -200,6 +111,15 @@ impl Scanner {
     ///
     /// If a block cannot be read. The scanner then has no position.
     pub fn seek(&mut self, key: KeyRef<'_>) -> Result<()> {
+        if self.ends_by(&key) {
+            return self.end_scan();
+        }
+        self.seek_in_file(key)?;
+        self.end_at_stop()
+    }
+
+    /// Moves to the first cell at or after `key`, even if the scan ends before that cell.
+    fn seek_in_file(&mut self, key: KeyRef<'_>) -> Result<()> {
         if self.seek_in_block(&key)? {
             return Ok(());
         }
@@ -210,56 +130,6 @@ impl Scanner {
         }
         let next = self.next_block(DataRef::Decoded(&block), &block.last_key())?;
         self.move_to_first_cell(next)
-    }
-
-    /// Moves to the last cell before `key`, forwards or backwards.
-    ///
-    /// # Errors
-    ///
-    /// If a block cannot be read. The scanner then has no position.
-    pub fn seek_before(&mut self, key: KeyRef<'_>) -> Result<()> {
-        let Some(block) = self.seek_block(&key)? else { return Ok(()) };
-        if let Some(at) = block.last_before(&key) {
-            self.position = Some(ScanPosition::decoded(block, at));
-            return Ok(());
-        }
-        self.move_to_previous_block(&block)
-    }
-
-    /// Moves to the last cell of the file.
-    ///
-    /// # Errors
-    ///
-    /// If a block cannot be read. The scanner then has no position.
-    pub fn seek_to_last(&mut self) -> Result<()> {
-        self.clear_position_state();
-        self.position = None;
-        let (file, mut context) = self.file_and_context();
-        if let Some(block) = file.last_data_block(&mut context)? {
-            self.move_to_last_cell(block);
-        }
-        Ok(())
-    }
-
-    /// Moves to the previous cell. Before the first cell the scanner has no position.
-    ///
-    /// # Errors
-    ///
-    /// If a block cannot be read. The scanner then has no position.
-    pub fn retreat(&mut self) -> Result<()> {
-        self.cells_passed = None;
-        self.stop_read_ahead();
-        let Some(position) = self.position.take() else { return Ok(()) };
-        let cell_offset = position.cell_offset();
-        let block = self.file.decode(position.into_block(), &mut self.buffers)?;
-        if self.previous_cells.is_empty() {
-            block.row_cells_before(cell_offset, &mut self.previous_cells);
-        }
-        if let Some(at) = self.previous_cells.pop() {
-            self.position = Some(ScanPosition::decoded(block, at));
-            return Ok(());
-        }
-        self.move_to_previous_block(&block)
     }
 
     /// Returns the current cell; `None` after the last cell and before the first seek.
@@ -286,6 +156,12 @@ impl Scanner {
     /// position.
     #[inline]
     pub fn advance(&mut self) -> Result<()> {
+        if self.end.is_none() { self.advance_in_file() } else { self.advance_to_end() }
+    }
+
+    /// Moves to the next cell, even if the scan ends before that cell.
+    #[inline]
+    pub(super) fn advance_in_file(&mut self) -> Result<()> {
         self.previous_cells.clear();
         let Some(position) = &mut self.position else { return Ok(()) };
         if let Some(passed) = &mut self.cells_passed {
@@ -312,29 +188,6 @@ impl Scanner {
         self.position.as_ref()
     }
 
-    /// Checks that the key of the current cell does not exceed the next index key.
-    ///
-    /// A scan that bypasses the cache ([`Caching::Bypass`]) checks the first key of a block when it
-    /// enters the block, and the last key when it leaves the block. If such a scan stops before the
-    /// end of the file, call this function for the last block.
-    ///
-    /// # Errors
-    ///
-    /// If the key is greater than the index allows, or if the index cannot be read.
-    pub fn check_place(&mut self) -> Result<()> {
-        let Some(position) = &self.position else { return Ok(()) };
-        let block = position.block();
-        let Self { file, caching, buffers, trace, .. } = self;
-        let cursor = if let Some(cursor) = self.cursor.take() {
-            cursor
-        } else {
-            file.cursor_on(block, &mut ReadContext { caching: *caching, buffers, trace })?
-        };
-        let checked = file.check_upper_bound(block.origin(), &position.cell().key(), &cursor);
-        self.cursor = Some(cursor);
-        checked
-    }
-
     /// Returns the reads since the scanner was created or since [`take_trace`](Self::take_trace).
     pub fn trace(&self) -> &ReadTrace {
         &self.trace
@@ -346,7 +199,7 @@ impl Scanner {
     }
 
     /// Returns the file and the context of this scanner's reads.
-    fn file_and_context(&mut self) -> (&OpenFile, ReadContext<'_>) {
+    pub(super) fn file_and_context(&mut self) -> (&OpenFile, ReadContext<'_>) {
         let Self { file, caching, buffers, trace, .. } = self;
         (file, ReadContext { caching: *caching, buffers, trace })
     }
@@ -393,7 +246,7 @@ impl Scanner {
     }
 
     /// Clears the state that belongs to the current position.
-    fn clear_position_state(&mut self) {
+    pub(super) fn clear_position_state(&mut self) {
         self.forget_steps();
         self.cursor = None;
     }
@@ -406,7 +259,7 @@ impl Scanner {
     }
 
     /// Stops prefetching. It restarts once the scan has entered some further blocks.
-    fn stop_read_ahead(&mut self) {
+    pub(super) fn stop_read_ahead(&mut self) {
         if let Some(read_ahead) = &mut self.read_ahead {
             read_ahead.stop(&mut self.trace);
         }
@@ -475,32 +328,6 @@ impl Scanner {
         let damage = |(origin, what)| self.file.damage_in(&origin, what);
         self.position = Some(position.map_err(damage)?);
         Ok(())
-    }
-
-    /// Moves to the last cell of the block before `block`.
-    fn move_to_previous_block(&mut self, block: &DecodedBlock) -> Result<()> {
-        if let Some(block) = self.block_before(block)? {
-            self.move_to_last_cell(block);
-        }
-        Ok(())
-    }
-
-    /// Returns the block before `block`, and moves the index cursor to it.
-    pub(super) fn block_before(
-        &mut self,
-        block: &DecodedBlock,
-    ) -> Result<Option<Arc<DecodedBlock>>> {
-        let cursor = self.take_index_cursor(DataRef::Decoded(block))?;
-        let (file, mut context) = self.file_and_context();
-        let Some(cursor) = cursor.into_previous(file, &mut context)? else { return Ok(None) };
-        let block = file.decoded_data_block_at(&cursor, &mut context)?;
-        self.cursor = Some(cursor);
-        Ok(Some(block))
-    }
-
-    fn move_to_last_cell(&mut self, block: Arc<DecodedBlock>) {
-        let at = block.last_cell_at();
-        self.position = Some(ScanPosition::decoded(block, at));
     }
 }
 

@@ -36,21 +36,65 @@ fn with_a_cell_past_its_block() -> (Vec<u8>, Vec<u8>) {
     (bytes, behind)
 }
 
+/// Reads up to the end or to an error. Returns the number of cells, and the error.
+fn read_on(scanner: &mut Scanner) -> (u64, Result<()>) {
+    let (mut count, mut outcome) = (0, scanner.seek_to_first());
+    while outcome.is_ok() && scanner.cell().is_some() {
+        count += 1;
+        outcome = scanner.advance();
+    }
+    (count, outcome)
+}
+
 #[test]
-fn check_place_finds_a_cell_that_belongs_to_another_block() {
+fn a_bounded_scan_finds_a_cell_that_belongs_to_another_block() {
     let (bytes, behind) = with_a_cell_past_its_block();
     let reader = open(&bytes, ReaderOptions::default());
-    for mut scanner in [reader.scanner(Caching::Bypass), reader.bulk_scanner()] {
-        scanner.seek_to_first().expect("the first block is sound");
-        while scanner.cell().is_some_and(|cell| cell.row != behind) {
-            scanner.check_place().expect("a cell in its place");
-            scanner.advance().expect("cells of the two blocks");
-        }
-        assert!(scanner.cell().is_some(), "the scan returns the cell");
-        let error = scanner.check_place().expect_err("the cell is past the block's range");
+    let scanners =
+        || [reader.scanner(Caching::Use), reader.scanner(Caching::Bypass), reader.bulk_scanner()];
+    for (bounded, unbounded) in scanners().into_iter().zip(scanners()) {
+        // The cell ends the scan; the cells between this block and the end of the scan would be missing.
+        let mut until = bounded.until(KeyRef::before_row(&row(1000)));
+        let (count, outcome) = read_on(&mut until);
+        let error = outcome.expect_err("the cell is past the block's range");
         assert!(error.to_string().contains("greater than the index"), "{error}");
-        // A scan that continues gets the error at the end of the block.
-        assert!(scanner.advance().is_err());
+        assert!(until.cell().is_none(), "no cell after an error");
+        // The scan returns the cell, and ends at it.
+        let (limited, outcome) = read_on(&mut unbounded.limit(count + 1));
+        assert_eq!(limited, count + 1);
+        outcome.expect_err("the last cell is past the block's range");
+    }
+    let mut seeks = reader.scanner(Caching::Bypass).until(KeyRef::after_row(&behind));
+    seeks.seek_to_first().expect("the first block is sound");
+    while seeks.cell().expect("the cell is not reached yet").row != behind {
+        seeks.advance().expect("cells of the two blocks");
+    }
+    seeks.seek(KeyRef::after_row(&behind)).expect_err("a seek to the end also checks the cell");
+}
+
+#[test]
+fn a_bounded_scan_of_a_sound_file_ends_before_its_stop_or_after_its_limit() {
+    let reader = open(&write(WriterOptions::default().block_size(300)), ReaderOptions::default());
+    for count in [0, 1, 2, 27, 28, 29, 500] {
+        for scanner in [reader.scanner(Caching::Bypass), reader.bulk_scanner()] {
+            let (found, outcome) = read_on(&mut scanner.limit(count));
+            outcome.expect("a sound file");
+            assert_eq!(found, count);
+        }
+    }
+    // Two cells a row, whose numbers are even.
+    let (stop, longer) = (row(100), vec![b'z'; 40_000]);
+    for (key, expected) in [
+        (KeyRef::before_row(b""), 0),
+        (KeyRef::before_row(&stop), 100),
+        (KeyRef::before_column(&stop, b"f", b"b"), 101),
+        (KeyRef::after_row(&stop), 102),
+        (KeyRef::before_row(&longer), reader.trailer().entry_count),
+    ] {
+        let scanner = reader.scanner(Caching::Bypass).until(key);
+        let (found, outcome) = read_on(&mut scanner.until(KeyRef::before_row(&longer)));
+        outcome.expect("a sound file");
+        assert_eq!(found, expected, "{key}");
     }
 }
 
@@ -75,36 +119,49 @@ fn with_rows_of_all_lengths(encoding: crate::encoding::DataBlockEncoding) -> Vec
 fn steps_and_seeks_in_any_order_reach_the_cells_that_a_pass_shows() {
     for encoding in crate::encoding::DataBlockEncoding::ALL {
         let reader = open(&with_rows_of_all_lengths(encoding), crate::reader::tests::cached());
-        let mut cells = Vec::new();
+        let mut all = Vec::new();
         let mut pass = reader.scanner(Caching::Bypass);
         pass.seek_to_first().expect("sound");
         while let Some(cell) = pass.cell() {
-            cells.push(cell.to_cell());
+            all.push(cell.to_cell());
             pass.advance().expect("sound");
         }
+        // A bounded scanner has the cells before its end.
+        let (end, middle_of_row) = (all.len(), all.len() * 2 / 3);
+        let row_start = all.partition_point(|cell| cell.row() < all[middle_of_row].row());
         let mut state = 0x5eed_u64;
         let mut below = |count: usize| {
             state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
             usize::try_from(state >> 33).expect("31 bits") % count
         };
-        for mut scanner in
+        let scanners = || {
             [reader.scanner(Caching::Use), reader.scanner(Caching::Bypass), reader.bulk_scanner()]
-        {
+        };
+        let rows_end = KeyRef::before_row(all[row_start].row());
+        let ends = [(end, None), (middle_of_row, Some(all[middle_of_row].as_ref().key()))];
+        let ends = ends.into_iter().chain([(row_start, Some(rows_end))]);
+        for (mut scanner, (end, stop)) in ends.flat_map(|end| scanners().map(|one| (one, end))) {
+            if let Some(stop) = stop {
+                scanner = scanner.until(stop);
+            }
+            let cells = &all[..end];
             let mut at = None::<usize>;
             for step in 0..3000 {
-                let number = below(cells.len());
-                let key = cells[number].as_ref().key();
+                let number = below(all.len());
+                let key = all[number].as_ref().key();
                 let name = match below(40) {
-                    0 => scanner.seek(key).map(|()| (at = Some(number), "seek").1),
+                    0 => scanner
+                        .seek(key)
+                        .map(|()| (at = Some(number).filter(|at| *at < end), "seek").1),
                     1 => scanner
                         .seek_before(key)
-                        .map(|()| (at = number.checked_sub(1), "seek before").1),
+                        .map(|()| (at = number.min(end).checked_sub(1), "seek before").1),
                     2 => scanner.seek_to_first().map(|()| (at = Some(0), "first").1),
                     3 => scanner.seek_to_last().map(|()| (at = Some(cells.len() - 1), "last").1),
                     // Often the row of the call before, as in a scan from row to row.
                     4..12 => {
                         let bound = at.filter(|_| number % 4 > 0).unwrap_or(number);
-                        let row = (number % 40 > 0).then(|| cells[bound].row());
+                        let row = (number % 40 > 0).then(|| all[bound].row());
                         let is_before = |cell: &cells::Cell| row.is_none_or(|row| cell.row() < row);
                         let last = cells.iter().rfind(|cell| is_before(cell)).map(cells::Cell::row);
                         at = last.and_then(|last| cells.iter().position(|cell| cell.row() == last));

@@ -250,12 +250,14 @@ impl Import<'_> {
         };
         let mut part = NewFile::create(self.catalog, self.family, purpose)?;
         let mut cells = reader.scanner(Caching::Bypass);
+        if let Some(stop) = rows.stop {
+            cells = cells.until(KeyRef::before_row(stop));
+        }
         cells.seek(KeyRef::before_row(rows.start.unwrap_or_default()))?;
-        while let Some(cell) = cells.cell().filter(|cell| rows.holds(cell.row)) {
+        while let Some(cell) = cells.cell() {
             part.append(&cell)?;
             cells.advance()?;
         }
-        cells.check_place()?;
         let whole_age = sequence::carried(reader);
         Ok(part.finish()?.map(|entry| Copied {
             entry: FileEntry { carries_sequence_ids: false, ..entry },

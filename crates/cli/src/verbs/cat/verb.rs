@@ -83,31 +83,28 @@ impl Cat {
         }
     }
 
-    /// Returns whether a row is before `--stop`, in the direction of the scan.
-    fn includes(&self, row: &[u8], order: Comparator) -> bool {
-        let before = if self.reverse { Ordering::Greater } else { Ordering::Less };
-        let is_before = |stop: &KeyText| order.compare_rows(row, stop.as_bytes()) == before;
-        self.stop.as_ref().is_none_or(is_before)
+    /// Returns whether a reversed scan prints a row: whether the row is greater than `--stop`.
+    fn is_in_reverse(&self, row: &[u8], order: Comparator) -> bool {
+        self.stop.as_ref().is_none_or(|stop| order.compare_rows(row, stop.as_bytes()).is_gt())
     }
 
     fn print_forward(&self, file: &Input, printer: &mut Printer) -> anyhow::Result<()> {
         let reader = file.open()?.reader;
         let order = reader.whole().trailer().comparator;
         self.check_range(order)?;
-        let mut scanner = reader.bulk_scanner();
+        let mut scanner = reader.bulk_scanner().limit(printer.left);
+        if let Some(stop) = &self.stop {
+            scanner = scanner.until(KeyRef::before_row(stop.as_bytes()));
+        }
         match &self.start {
             Some(start) => scanner.seek(KeyRef::before_row(start.as_bytes()))?,
             None => scanner.seek_to_first()?,
         }
-        while printer.left > 0
-            && let Some(cell) = scanner.cell()
-            && self.includes(cell.row, order)
-        {
+        while let Some(cell) = scanner.cell() {
             printer.print(&cell)?;
             scanner.advance()?;
         }
-        // A scan without cache checks the rest of a block when it leaves the block; this scan may stop inside one.
-        Ok(scanner.check_place()?)
+        Ok(())
     }
 
     fn print_reverse(&self, file: &Input, printer: &mut Printer) -> anyhow::Result<()> {
@@ -123,7 +120,7 @@ impl Cat {
         let mut row = Vec::new();
         while printer.left > 0
             && let Some(cell) = scanner.cell()
-            && self.includes(cell.row, order)
+            && self.is_in_reverse(cell.row, order)
         {
             row.clear();
             row.extend_from_slice(cell.row);
