@@ -124,8 +124,9 @@ fn look_up(group: &mut Group<'_>, path: &Path, kinds: [(&str, &Vec<Row>); 2]) {
             bencher.iter(|| {
                 let mut trace = ReadTrace::default();
                 let is_found = |row: &&Row| {
-                    let found = cached.get_row(&probe(row), &mut trace).expect("sound");
-                    found.is_some_and(|scanner| scanner.cell().is_some())
+                    let found = cached.look_up(&probe(row)).expect("sound");
+                    trace.add(&found.trace());
+                    found.cell().is_some()
                 };
                 assert_eq!(rows.iter().filter(is_found).count(), expected);
             });

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
-use filter::Seed;
 use sstable::{
-    BlockType, CellRef, CellType, ChecksumType, Error, FileName, ReadTrace, RowProbe, SequenceId,
-    Timestamp, Writer, WriterOptions, salvage,
+    BlockType, CellRef, CellType, ChecksumType, Error, FileName, SequenceId, Timestamp, Writer,
+    WriterOptions, salvage,
 };
 use support::cells::{PUT, hfile};
 use support::say;
@@ -187,9 +186,9 @@ fn a_damaged_filter_hides_nothing_and_is_counted() {
             wanted == BlockType::GeneralBloomMeta
         );
         for row in sound.rows.iter().filter(|row| sound.first_of(row).is_some()) {
-            let mut trace = ReadTrace::default();
-            let probe = RowProbe::new(row, Seed::default());
-            assert!(damaged.get_row(&probe, &mut trace).unwrap().is_some());
+            let found = damaged.row(row).unwrap();
+            assert!(found.cell().is_some());
+            let trace = found.trace();
             assert_eq!((trace.filter_checks, trace.filters_unreadable), (0, 1), "{wanted}");
             assert_eq!(trace.filter_false_positives, 0);
         }

@@ -116,16 +116,14 @@ fn every_row_passes_each_filter_and_is_found_whole() {
             let options = ReaderOptions::default().cache(Arc::clone(&cache)).filter_use(filter_use);
             let reader = golden.open(options);
             for row in golden.rows() {
-                let probe = RowProbe::new(row[0].row(), Seed::default());
-                let mut trace = ReadTrace::default();
-                let scanner = reader.get_row(&probe, &mut trace).unwrap();
-                let mut scanner = scanner.unwrap_or_else(|| panic!("{} lost a row", golden.name));
+                let mut cells = reader.row(row[0].row()).unwrap();
                 let mut found = Vec::new();
-                while let Some(cell) = scanner.cell().filter(|cell| cell.row == row[0].row()) {
+                while let Some(cell) = cells.cell() {
                     found.push(cell.to_cell());
-                    scanner.advance().unwrap();
+                    cells.advance().unwrap();
                 }
                 assert_eq!(found, row, "{}", golden.name);
+                let trace = cells.trace();
                 assert_eq!(trace.files_skipped_by_filter, 0, "{}", golden.name);
                 assert_eq!(trace.filter_false_positives, 0, "{}", golden.name);
                 rows += 1;
@@ -177,9 +175,9 @@ fn absent_rows_are_not_found_and_filters_skip_most_of_their_blocks() {
             if golden.cells.iter().any(|cell| cell.row() == absent) {
                 continue;
             }
-            let mut trace = ReadTrace::default();
-            let probe = RowProbe::new(&absent, Seed::default());
-            assert!(reader.get_row(&probe, &mut trace).unwrap().is_none(), "{}", golden.name);
+            let found = reader.row(&absent).unwrap();
+            assert!(found.cell().is_none(), "{}", golden.name);
+            let trace = found.trace();
             if trace.files_skipped_by_range == 1 {
                 assert_eq!(trace.filter_checks + trace.data_blocks(), 0);
                 continue;
@@ -301,10 +299,10 @@ fn blocks_are_counted_by_source() {
     assert_eq!(scanner.trace().blocks(BlockKind::Data, BlockSource::File), data_blocks);
 
     let row = reader.first_row().unwrap().to_vec();
-    let probe = RowProbe::new(&row, Seed::default());
     for source in [BlockSource::File, BlockSource::Cache, BlockSource::Cache] {
-        let mut trace = ReadTrace::default();
-        assert!(reader.get_row(&probe, &mut trace).unwrap().is_some());
+        let found = reader.row(&row).unwrap();
+        assert!(found.cell().is_some());
+        let trace = found.trace();
         assert_eq!(trace.blocks(BlockKind::Bloom, source), 1);
         assert_eq!(trace.data_blocks(), 1);
     }

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 use sstable::{
-    Error, FileName, FilterOptions, Limits, ReadTrace, Reader, ReaderOptions, RowProbe, Writer,
-    rebuild_filter, verify,
+    Error, FileName, FilterOptions, Limits, Reader, ReaderOptions, Writer, rebuild_filter, verify,
 };
 use support::hudi::HudiFile;
 use support::say;
@@ -43,10 +42,10 @@ fn every_file_of_hudi_is_sound_and_read_in_every_way() {
 #[test]
 fn no_lookup_asks_the_filter_of_hudi() {
     for file in HudiFile::all().iter().filter(|file| !file.cells.is_empty()) {
-        let trace = &mut ReadTrace::default();
         let row = [file.cells[0].row(), b"!"].concat();
-        let found = open(file).get_row(&RowProbe::new(&row, Seed::default()), trace);
-        assert!(found.expect("sound").is_none());
+        let found = open(file).row(&row).expect("sound");
+        assert!(found.cell().is_none());
+        let trace = found.trace();
         assert_eq!((trace.filter_checks, trace.filters_unreadable), (0, 0), "{}", file.name);
     }
 }

@@ -12,8 +12,8 @@ use std::{env, fs};
 
 use bytes::Bytes;
 use sstable::{
-    CellRef, Compression, FileName, Limits, ReadTrace, Reader, ReaderOptions, RowProbe, Timestamp,
-    Writer, WriterOptions, verify,
+    CellRef, Compression, FileName, Limits, Reader, ReaderOptions, Timestamp, Writer,
+    WriterOptions, verify,
 };
 use support::{Random, hex, say};
 use tempfile::TempDir;
@@ -163,20 +163,13 @@ fn compare(source: Arc<Bytes>, name: FileName, rows: &Rows) -> sstable::Result<(
     }
     assert_eq!(found, *rows, "{}", reader.name());
     assert_eq!(reader.trailer().entry_count, rows.len() as u64);
-    let trace = &mut ReadTrace::default();
     for (row, value) in rows.iter().step_by(rows.len() / 50 + 1) {
-        let got = reader.get_row(&RowProbe::new(row, sstable_seed()), trace)?;
-        let got = got.expect("the row is there");
+        let got = reader.row(row)?;
         assert_eq!(got.cell().map(|cell| cell.value.to_vec()).as_ref(), Some(value));
         let absent = [row, &b"!"[..]].concat();
-        let probe = RowProbe::new(&absent, sstable_seed());
-        assert!(reader.get_row(&probe, trace)?.is_none(), "{absent:?}");
+        assert!(reader.row(&absent)?.cell().is_none(), "{absent:?}");
     }
     Ok(())
-}
-
-fn sstable_seed() -> filter::Seed {
-    filter::Seed::default()
 }
 
 #[test]

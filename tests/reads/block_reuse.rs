@@ -13,6 +13,7 @@ use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
 use filter::Seed;
+use sstable::engine::{RowInFile, RowLookup};
 use sstable::{
     BlockCache, BlockKind, BlockSource, BloomType, Caching, Cell, CellRef, CellType,
     DataBlockEncoding, FileName, FilterUse, KeyRef, ReadTrace, Reader, ReaderOptions, RowProbe,
@@ -52,8 +53,16 @@ fn open(bytes: &Bytes) -> (Reader, Arc<BlockCache>) {
 
 /// Gets a row without filters.
 fn look_up(reader: &Reader, row: &[u8], trace: &mut ReadTrace) -> Option<Scanner> {
-    let probe = RowProbe::new(row, Seed::default());
-    reader.get_row(&probe, trace).unwrap()
+    find(reader, row, trace).unwrap()
+}
+
+/// Returns a scanner at the first cell of a row.
+fn find(reader: &Reader, row: &[u8], trace: &mut ReadTrace) -> sstable::Result<Option<Scanner>> {
+    let (files, probe) = ([reader.lookup_file()], RowProbe::new(row, Seed::default()));
+    let mut lookup = RowLookup::new(&files, &probe);
+    let found = lookup.next_file(&mut ());
+    trace.add(lookup.trace());
+    Ok(found?.map(RowInFile::into_scanner))
 }
 
 /// Returns the cells of the row at the scanner's position.
@@ -239,11 +248,7 @@ fn damage_after_the_row_is_found_by_the_next_get_even_after_a_scanner_moved_back
             for at in len.saturating_sub(100)..len {
                 let mutant = Mutant::overwritten(&sound, 0, at, b"~").unwrap();
                 let bytes = mutant.bytes.into();
-                let get = |reader: &Reader| {
-                    let probe = RowProbe::new(row, Seed::default());
-                    let trace = &mut ReadTrace::default();
-                    reader.get_row(&probe, trace)
-                };
+                let get = |reader: &Reader| find(reader, row, &mut ReadTrace::default());
                 let (reader, _) = open(&bytes);
                 let first = get(&reader).unwrap().unwrap();
                 assert_eq!(first.cell(), sound.first_of(row).map(Cell::as_ref));

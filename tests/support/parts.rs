@@ -236,8 +236,7 @@ fn read_all(bytes: Bytes) -> Result<()> {
     }
     for cell in cells.iter().step_by((cells.len() / 8) | 1) {
         let probe = RowProbe::new(cell.row(), Seed::default()).with_column(b"column-1");
-        let trace = &mut ReadTrace::default();
-        reader.get_row(&probe, trace)?;
+        reader.look_up(&probe)?;
         scanner.seek(cell.as_ref().key())?;
         scanner.seek_before(cell.as_ref().key())?;
     }

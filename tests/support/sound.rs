@@ -10,7 +10,7 @@ use filter::{ErrorRate, FilterKind, Seed, Sizing};
 use sstable::{
     BlockCache, BlockHeader, BlockOffset, BloomType, Caching, Cell, CellRef, CellType, Comparator,
     DataBlockEncoding, FileName, FilterOptions, KeyRef, ReadTrace, Reader, ReaderOptions, Result,
-    RowProbe, Scanner, SequenceId, Timestamp, Writer, WriterOptions,
+    SequenceId, Timestamp, Writer, WriterOptions,
 };
 
 use crate::fixtures::Fixture;
@@ -221,9 +221,8 @@ impl Sound {
     /// Gets each row and returns the first wrong answer.
     fn wrong_row(&self, reader: &Reader) -> Result<Option<String>> {
         for row in &self.rows {
-            let probe = RowProbe::new(row, Seed::default());
-            let found = reader.get_row(&probe, &mut ReadTrace::default())?;
-            let found = found.as_ref().and_then(Scanner::cell);
+            let cells = reader.row(row)?;
+            let found = cells.cell();
             if found != self.first_of(row).map(Cell::as_ref) {
                 return Ok(Some(format!("{found:?} for row {}", cells::escape(row))));
             }

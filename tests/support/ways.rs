@@ -412,16 +412,14 @@ fn half_backwards(scanner: &mut CellScanner) -> Read {
 
 /// Returns the cells of a row.
 fn get(reader: &Reader, row: &[u8]) -> Read {
-    let probe = RowProbe::new(row, Seed::default());
-    let mut scanner = match reader.get_row(&probe, &mut ReadTrace::default()) {
-        Ok(Some(scanner)) => scanner,
-        Ok(None) => return (Vec::new(), Ok(())),
+    let mut found = match reader.row(row) {
+        Ok(found) => found,
         Err(error) => return (Vec::new(), Err(error)),
     };
     let (mut cells, mut outcome) = (Vec::new(), Ok(()));
-    while let Some(cell) = scanner.cell().filter(|cell| cell.row == row) {
+    while let Some(cell) = found.cell() {
         cells.push(cell.to_cell());
-        outcome = scanner.advance();
+        outcome = found.advance();
     }
     (cells, outcome)
 }

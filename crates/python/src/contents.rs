@@ -9,7 +9,7 @@ use hbase_files::{
 };
 use hfile_arrow::{BatchSplit, Batches};
 use sstable::engine::OwnProcess;
-use sstable::{Comparator, FileName, KeyRef, ReadTrace, ReaderOptions, RowProbe};
+use sstable::{Comparator, FileName, KeyRef, ReaderOptions, RowProbe};
 
 use crate::failure::{Failure, FailureKind};
 use crate::request::Request;
@@ -206,7 +206,7 @@ impl Contents {
     pub(crate) fn is_absent(&self, row: &[u8]) -> Result<bool, Failure> {
         let Self::HFile(file) = self else { return Ok(false) };
         let probe = RowProbe::new(row, filter::Seed::new(0));
-        Ok(file.reader()?.get_row(&probe, &mut ReadTrace::default())?.is_none())
+        Ok(file.reader()?.look_up(&probe)?.cell().is_none())
     }
 }
 

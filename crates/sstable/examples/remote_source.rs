@@ -13,8 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::{env, io};
 
-use filter::Seed;
-use sstable::{FileName, FileSource, ReadAt, ReadTrace, Reader, ReaderOptions, RowProbe};
+use sstable::{FileName, FileSource, ReadAt, Reader, ReaderOptions};
 
 /// An object whose range requests are counted.
 struct RemoteObject {
@@ -57,8 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let absent = format!("{row}, which is absent");
     for row in [&row, &absent] {
-        let probe = RowProbe::new(row.as_bytes(), Seed::default());
-        let found = reader.get_row(&probe, &mut ReadTrace::default())?.is_some();
+        let found = reader.row(row.as_bytes())?.cell().is_some();
         source.report(if found { "get of a row" } else { "get of an absent row" });
     }
     Ok(())

@@ -36,7 +36,7 @@
 //! |-----------------------------------------------|--------------------------------------------------|
 //! | write a file                                  | [`Writer`], [`WriterOptions`]                    |
 //! | open a file, or any source of bytes           | [`Reader::open_file`], [`Reader::open`], [`ReadAt`] |
-//! | read one row, or a range                      | [`Reader::get_row`], [`Reader::scanner`]         |
+//! | read one row, or a range                      | [`Reader::row`], [`Reader::scanner`]             |
 //! | read a whole file fast                        | [`Reader::bulk_scanner`]                         |
 //! | search many files for a row                   | [`engine::RowLookup`]: newest first, up to the answer    |
 //! | share decoded blocks among files              | [`BlockCache`], [`ReaderOptions::cache`]         |
@@ -51,29 +51,25 @@
 //! of the row. A scan moves over cells without copying them.
 //!
 //! ```
-//! use filter::Seed;
-//! use sstable::{Caching, KeyRef, ReadTrace, Reader, ReaderOptions, RowProbe};
+//! use sstable::{Caching, KeyRef, Reader, ReaderOptions};
 //!
 //! # let path = "testdata/s01-default.hfile";
 //! let reader = Reader::open_file(path, ReaderOptions::default())?;
 //!
 //! // One row. The trace counts what the get cost.
 //! let row = reader.first_row().expect("the file has cells");
-//! let mut trace = ReadTrace::default();
-//! let mut cells = reader.get_row(&RowProbe::new(row, Seed::default()), &mut trace)?;
-//! while let Some(scanner) = &mut cells
-//!     && let Some(cell) = scanner.cell().filter(|cell| cell.row == row)
-//! {
+//! let mut cells = reader.row(row)?;
+//! while let Some(cell) = cells.cell() {
 //!     println!("{cell:?}: {}", cell.value.escape_ascii());
-//!     scanner.advance()?;
+//!     cells.advance()?;
 //! }
-//! assert_eq!(trace.data_blocks(), 1);
+//! assert_eq!(cells.trace().data_blocks(), 1);
 //!
 //! // A range of rows, through the cache; `bulk_scanner` reads whole files faster.
-//! let mut scanner = reader.scanner(Caching::Use);
+//! let mut scanner = reader.scanner(Caching::Use).until(KeyRef::before_row(b"s"));
 //! scanner.seek(KeyRef::before_row(row))?;
 //! let mut count = 0;
-//! while let Some(cell) = scanner.cell().filter(|cell| cell.row < b"s".as_slice()) {
+//! while let Some(cell) = scanner.cell() {
 //!     count += u64::from(!cell.cell_type.is_delete());
 //!     scanner.advance()?;
 //! }
@@ -205,6 +201,7 @@ mod lookup;
 mod own_process;
 mod probe;
 mod reader;
+mod row_cells;
 mod row_digits;
 #[cfg_attr(
     not(test),
@@ -239,6 +236,7 @@ pub use limits::Limits;
 pub use lookup::FileFate;
 pub use probe::RowProbe;
 pub use reader::Reader;
+pub use row_cells::RowCells;
 pub use scan::scanner::Scanner;
 pub use source::{FileSource, ReadAt};
 pub use trace::{BlockKind, BlockSource, ReadCounters, ReadTrace};

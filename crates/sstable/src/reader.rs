@@ -2,7 +2,7 @@
 //!
 //! | question                             | answered by                                                |
 //! |--------------------------------------|------------------------------------------------------------|
-//! | does the file have a row, and where? | [`Reader::get_row`]: the module `lookup`                   |
+//! | does the file have a row, and where? | [`Reader::row`], [`Reader::look_up`]: the module `lookup`  |
 //! | can it have a row or prefix?         | [`Reader::ask_filter`], [`Reader::may_contain_prefix`]     |
 //! | which cells does it have?            | [`Reader::scanner`], [`Reader::bulk_scanner`]              |
 //! | what does it consist of?             | [`Reader::blocks`], [`Reader::index`], [`Reader::filters`] |
@@ -14,6 +14,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use cells::{FileName, Timestamp};
+use filter::Seed;
 
 use crate::error::{Error, Result};
 use crate::file::file_info::FileInfo;
@@ -26,6 +27,7 @@ use crate::file::parts::{FileBlocks, FileFilters, FileIndex};
 use crate::file::trailer::Trailer;
 use crate::lookup::{FilterQuestion, LookupFile, RowBounds, RowInFile, RowLookup, WantedCells};
 use crate::probe::RowProbe;
+use crate::row_cells::RowCells;
 use crate::scan::scanner::Scanner;
 use crate::source::{FileSource, ReadAt};
 use crate::trace::ReadTrace;
@@ -34,8 +36,7 @@ use crate::trace::ReadTrace;
 ///
 /// ```
 /// use bytes::Bytes;
-/// use filter::Seed;
-/// use sstable::{Caching, FileName, ReadTrace, Reader, ReaderOptions, RowProbe};
+/// use sstable::{Caching, FileName, Reader, ReaderOptions};
 /// # let file: &'static [u8] = include_bytes!("../testdata/s03-one-cell.hfile");
 /// # let name = FileName::new("4f1c.hfile");
 ///
@@ -48,10 +49,9 @@ use crate::trace::ReadTrace;
 ///     scanner.advance()?;
 /// }
 ///
-/// let mut trace = ReadTrace::default();
-/// let absent = RowProbe::new(b"no such row", Seed::default());
-/// assert!(reader.get_row(&absent, &mut trace)?.is_none());
-/// assert_eq!(trace.data_blocks(), 0);
+/// let absent = reader.row(b"no such row")?;
+/// assert!(absent.cell().is_none());
+/// assert_eq!(absent.trace().data_blocks(), 0);
 /// # Ok::<(), sstable::Error>(())
 /// ```
 #[derive(Clone)]
@@ -101,20 +101,41 @@ impl Reader {
         LookupFile::new(Arc::clone(&self.file))
     }
 
-    /// Looks up a row. Returns a scanner at its first cell; `None` if the file does not have the
-    /// row.
+    /// Returns the cells of a row; none if the file does not have the row.
     ///
-    /// Counts the file as considered and, if it was skipped, the reason.
+    /// Asks the filter, if the file has one, then reads the block in which the row begins.
+    ///
+    /// ```
+    /// # let path = "testdata/s01-default.hfile";
+    /// let reader = sstable::Reader::open_file(path, sstable::ReaderOptions::default())?;
+    /// let mut cells = reader.row(b"row1")?;
+    /// while let Some(cell) = cells.cell() {
+    ///     println!("{cell:?}: {}", cell.value.escape_ascii());
+    ///     cells.advance()?;
+    /// }
+    /// # Ok::<(), sstable::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
     /// If a block cannot be read.
-    pub fn get_row(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> Result<Option<Scanner>> {
+    pub fn row<'r>(&self, row: &'r [u8]) -> Result<RowCells<'r>> {
+        self.look_up(&RowProbe::new(row, Seed::default()))
+    }
+
+    /// Returns the cells of the row of a probe, as [`row`](Self::row).
+    ///
+    /// A probe can serve many files, for which it hashes its row once, and can name a column, about which it asks
+    /// filters over columns; the cells are nevertheless those of the row.
+    ///
+    /// # Errors
+    ///
+    /// If a block cannot be read.
+    pub fn look_up<'r>(&self, probe: &RowProbe<'r>) -> Result<RowCells<'r>> {
         let file = self.lookup.get_or_init(|| self.lookup_file());
         let mut lookup = RowLookup::new(std::slice::from_ref(file), probe);
-        let found = lookup.next_file(&mut ());
-        trace.add(lookup.trace());
-        Ok(found?.map(RowInFile::into_scanner))
+        let scanner = lookup.next_file(&mut ())?.map(RowInFile::into_scanner);
+        Ok(RowCells::new(probe.row(), scanner, *lookup.trace()))
     }
 
     /// Asks the filter about a row. Counts the question and the filter's blocks.
@@ -214,8 +235,8 @@ impl Reader {
     /// For a file whose filter a family map replaces ([`MapAnswer`](crate::engine::MapAnswer)). The next
     /// lookup or scan that asks the filter loads it again. Keeps a filter over columns or over
     /// prefixes of rows, which a map does not replace. Elements of [`lookup_file`](Self::lookup_file)
-    /// that were made before, and [`get_row`](Self::get_row) if it was called before, hold the
-    /// filter until they are dropped.
+    /// that were made before, and [`row`](Self::row) if it was called before, hold the filter until
+    /// they are dropped.
     pub fn unload_filters(&self) {
         self.file().unload_filters();
     }

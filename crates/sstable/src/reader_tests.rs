@@ -57,16 +57,23 @@ pub(crate) fn cached() -> ReaderOptions {
     ReaderOptions::default().cache(Arc::new(BlockCache::new(8 << 20)))
 }
 
+/// Returns a scanner at the first cell of a row, and the counters of the lookup.
+pub(crate) fn scanner_at(reader: &Reader, probe: &RowProbe<'_>) -> (Option<Scanner>, ReadTrace) {
+    let files = [reader.lookup_file()];
+    let mut lookup = RowLookup::new(&files, probe);
+    let found = lookup.next_file(&mut ()).unwrap();
+    (found.map(RowInFile::into_scanner), *lookup.trace())
+}
+
 /// Looks up all rows of the file, and the absent rows between them.
 pub(crate) fn look_up_all(reader: &Reader) -> ReadTrace {
     let mut trace = ReadTrace::default();
     for number in 0..2 * ROWS {
         let row = row(number);
-        let probe = RowProbe::new(&row, SEED);
-        let found = reader.get_row(&probe, &mut trace).unwrap();
-        assert_eq!(found.is_some(), number % 2 == 0, "row {number}");
-        if let Some(scanner) = found {
-            let cell = scanner.cell().unwrap();
+        let found = reader.look_up(&RowProbe::new(&row, SEED)).unwrap();
+        trace.add(&found.trace());
+        assert_eq!(found.cell().is_some(), number % 2 == 0, "row {number}");
+        if let Some(cell) = found.cell() {
             assert_eq!((cell.row, cell.qualifier), (&row[..], &b"a"[..]));
         }
     }
@@ -155,11 +162,10 @@ fn an_index_of_sixteen_levels_finds_rows_and_is_scanned() {
     }
     let reader = open(&writer.finish().unwrap().0, cached());
     assert_eq!(reader.index().levels(), 16);
-    let mut trace = ReadTrace::default();
     for number in (0..count).step_by(997) {
         for (row, is_there) in [(row(number * 2), true), (row(number * 2 + 1), false)] {
-            let found = reader.get_row(&RowProbe::new(&row, SEED), &mut trace).unwrap();
-            assert_eq!(found.is_some_and(|scanner| scanner.cell().unwrap().row == row), is_there);
+            let found = reader.look_up(&RowProbe::new(&row, SEED)).unwrap();
+            assert_eq!(found.cell().is_some_and(|cell| cell.row == row), is_there);
         }
     }
     let mut scanner = reader.scanner(Caching::Bypass);
@@ -222,7 +228,9 @@ fn rows_out_of_range_or_past_the_last_key_of_the_filter_touch_no_block() {
             let is_inside = row == last;
             let mut trace = ReadTrace::default();
             if !is_inside {
-                assert!(reader.get_row(&probe, &mut trace).unwrap().is_none());
+                let found = reader.look_up(&probe).unwrap();
+                assert!(found.cell().is_none());
+                trace = found.trace();
                 assert_eq!((trace.files_skipped_by_range, trace.filter_checks), (1, 0));
                 assert_eq!(reader.ask_filter(&probe, &mut trace), FilterAnswer::No);
             } else if bloom_type == BloomType::RowCol {
@@ -247,7 +255,7 @@ fn check_false_positives(reader: &Reader, columns: &[(&[u8], bool)]) -> ReadTrac
             let probe = RowProbe::new(&row, SEED).with_column(qualifier);
             let answer = reader.ask_filter(&probe, &mut ReadTrace::default());
             wrong += u64::from(!is_there && answer == FilterAnswer::Maybe);
-            reader.get_row(&probe, &mut trace).unwrap();
+            trace.add(&reader.look_up(&probe).unwrap().trace());
         }
     }
     assert!(wrong > 100, "{wrong}");
@@ -367,16 +375,14 @@ fn bloom_filters_of_hbase_meta_are_not_asked() {
     }
     let reader = open(&writer.finish().unwrap().0, cached());
     assert_eq!((reader.filters().bloom(), reader.filters().bloom_problem()), (None, None));
-    let mut trace = ReadTrace::default();
-    for row in rows {
-        assert!(reader.get_row(&RowProbe::new(row, SEED), &mut trace).unwrap().is_some());
-    }
-    assert!(reader.get_row(&RowProbe::new(b"t,a,1", SEED), &mut trace).unwrap().is_none());
-    assert_eq!((trace.filter_checks, trace.files_skipped_by_range), (0, 0));
-    // In byte order the first of these rows is before the range, in meta order within it.
-    for (row, skipped) in [(&b"t+,,1"[..], 0), (b"t2,,1", 1)] {
-        assert!(reader.get_row(&RowProbe::new(row, SEED), &mut trace).unwrap().is_none());
-        assert_eq!(trace.files_skipped_by_range, skipped);
+    let present = rows.map(|row| (row, true, 0));
+    // In byte order the second of the absent rows is before the range, in meta order within it.
+    let absent = [(&b"t,a,1"[..], false, 0), (b"t+,,1", false, 0), (b"t2,,1", false, 1)];
+    for (row, is_there, skipped) in present.into_iter().chain(absent) {
+        let found = reader.row(row).unwrap();
+        assert_eq!(found.cell().is_some(), is_there, "{row:?}");
+        let trace = found.trace();
+        assert_eq!((trace.filter_checks, trace.files_skipped_by_range), (0, skipped), "{row:?}");
     }
 }
 
@@ -404,8 +410,7 @@ fn the_cache_counts_the_actual_sizes_of_its_blocks() {
                 let row = row(start);
                 for _ in 0..touches {
                     let probe = RowProbe::new(&row, SEED);
-                    let found = reader.get_row(&probe, &mut ReadTrace::default()).unwrap();
-                    let mut scanner = found.unwrap();
+                    let mut scanner = scanner_at(&reader, &probe).0.unwrap();
                     go(&mut scanner, &row).unwrap();
                     let _ = go(&mut scanner, &row);
                 }
@@ -436,8 +441,8 @@ fn a_block_of_another_type_in_the_cache_is_an_internal_error() {
         let other = CachedBlock::Bloom(Arc::new(BloomBits::new(b"other")));
         cache.insert(reader.file().blocks.cache_key(place), other);
         let probe = RowProbe::new(&row, SEED);
-        match reader.get_row(&probe, &mut ReadTrace::default()) {
-            Ok(found) => assert_eq!(found.expect("it is there").cell().expect("a cell").row, row),
+        match reader.look_up(&probe) {
+            Ok(found) => assert_eq!(found.cell().expect("it is there").row, row),
             Err(error) => {
                 assert!(matches!(error, Error::Internal { at: found, .. } if found == *at));
                 let text = error.to_string();

@@ -115,18 +115,13 @@ struct SearchResult {
 
 fn search_file(file: &Input, probe: &RowProbe<'_>) -> anyhow::Result<SearchResult> {
     let OpenInput { reader, target } = file.open()?;
-    let mut trace = ReadTrace::default();
+    let mut row = reader.look_up(probe)?;
     let mut cells = Vec::new();
-    if let Some(mut scanner) = reader.get_row(probe, &mut trace)? {
-        while let Some(cell) = scanner.cell()
-            && cell.row == probe.row()
-        {
-            cells.push(cell.to_cell());
-            scanner.advance()?;
-        }
-        trace.add(&scanner.take_trace());
+    while let Some(cell) = row.cell() {
+        cells.push(cell.to_cell());
+        row.advance()?;
     }
-    Ok(SearchResult { target, cells, trace })
+    Ok(SearchResult { target, cells, trace: row.trace() })
 }
 
 #[derive(Serialize)]

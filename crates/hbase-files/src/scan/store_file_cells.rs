@@ -85,12 +85,7 @@ impl StoreFileCells {
         Ok(Self::new(scanner, order, scan, true))
     }
 
-    fn new(
-        scanner: CellScanner,
-        order: Comparator,
-        scan: &TableScan,
-        is_in_full: bool,
-    ) -> Self {
+    fn new(scanner: CellScanner, order: Comparator, scan: &TableScan, is_in_full: bool) -> Self {
         // All cells of a file are of one family.
         let family = scanner.cell().map(|cell| cell.family);
         let wanted = scan.families.iter().find(|wanted| Some(&wanted.family[..]) == family);

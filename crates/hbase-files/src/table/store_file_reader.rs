@@ -6,7 +6,7 @@
 use cells::merge::CellCursor;
 use sstable::{
     Caching, CellRef, FileName, Half, KeyRef, ReadTrace, Reader, ReaderOptions, Reference,
-    RowProbe, Scanner,
+    RowCells, RowProbe, Scanner,
 };
 
 use crate::error::{Error, Result};
@@ -72,22 +72,17 @@ impl StoreFileReader {
         self.holds_row(row) && self.whole.spans_row(row)
     }
 
-    /// Looks up a row, as [`Reader::get_row`]. A row of the other half is out of range.
+    /// Returns the cells of a row, as [`Reader::look_up`]. A row of the other half is out of range.
     ///
     /// # Errors
     ///
     /// If a block cannot be read.
-    pub fn get_row(
-        &self,
-        probe: &RowProbe<'_>,
-        trace: &mut ReadTrace,
-    ) -> sstable::Result<Option<CellScanner>> {
-        if !self.holds_row(probe.row()) {
-            trace.files_considered = trace.files_considered.saturating_add(1);
-            trace.files_skipped_by_range = trace.files_skipped_by_range.saturating_add(1);
-            return Ok(None);
+    pub fn look_up<'r>(&self, probe: &RowProbe<'r>) -> sstable::Result<RowCells<'r>> {
+        if self.holds_row(probe.row()) {
+            self.whole.look_up(probe)
+        } else {
+            Ok(RowCells::out_of_range(probe.row()))
         }
-        Ok(self.whole.get_row(probe, trace)?.map(|scanner| self.cells_of(scanner)))
     }
 
     /// Returns a scanner without a position.
@@ -340,8 +335,9 @@ mod tests {
                 let half_reader =
                     StoreFileReader::new(reader.clone(), Some(Reference::new(split, half)));
                 let probe = RowProbe::new(cell.row(), Seed::default());
-                let found = half_reader.get_row(&probe, &mut ReadTrace::default()).unwrap();
-                assert_eq!(found.is_some(), (cell.row() >= split) == (half == Half::Top));
+                let found = half_reader.look_up(&probe).unwrap();
+                let is_in_half = (cell.row() >= split) == (half == Half::Top);
+                assert_eq!(found.cell().is_some(), is_in_half);
             }
         }
     }
@@ -430,10 +426,9 @@ mod tests {
         assert_eq!(count, cells.iter().filter(|cell| cell.row() >= split).count());
         assert!(scanner.take_trace().data_blocks() > 0);
         assert_eq!(scanner.take_trace().data_blocks(), 0);
-        let (mut trace, other) = (ReadTrace::default(), cells[0].row());
-        let found =
-            half_reader.get_row(&RowProbe::new(other, Seed::default()), &mut trace).unwrap();
-        assert!(found.is_none());
+        let found = half_reader.look_up(&RowProbe::new(cells[0].row(), Seed::default())).unwrap();
+        assert!(found.cell().is_none());
+        let trace = found.trace();
         assert_eq!((trace.files_considered, trace.files_skipped_by_range), (1, 1));
     }
 }

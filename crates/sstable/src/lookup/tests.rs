@@ -13,7 +13,7 @@ use crate::error::BlockType;
 use crate::file::options::{FilterUse, ReaderOptions};
 use crate::probe::RowProbe;
 use crate::reader::Reader;
-use crate::reader::tests::{ROWS, SEED, cached, open, row, with_filter, write};
+use crate::reader::tests::{ROWS, SEED, cached, open, row, scanner_at, with_filter, write};
 use crate::scan::position::ScanPosition;
 use crate::scan::scanner::Scanner;
 use crate::trace::{BlockKind, BlockSource, ReadTrace};
@@ -28,9 +28,9 @@ fn numbers() -> impl Iterator<Item = u32> {
 fn one_by_one(reader: &Reader, probes: &[RowProbe<'_>]) -> (Vec<(usize, Vec<u8>)>, ReadTrace) {
     let (mut found, mut trace) = (Vec::new(), ReadTrace::default());
     for (number, probe) in probes.iter().enumerate() {
-        if let Some(scanner) = reader.get_row(probe, &mut trace).unwrap() {
-            found.push((number, first_cell(&scanner)));
-        }
+        let (scanner, of_row) = scanner_at(reader, probe);
+        trace.add(&of_row);
+        found.extend(scanner.map(|scanner| (number, first_cell(&scanner))));
     }
     (found, trace)
 }
@@ -129,10 +129,7 @@ fn a_damaged_block_fails_only_its_own_rows() {
     let rows: Vec<_> = (0..ROWS).map(|number| row(number * 2)).collect();
     let probes: Vec<_> = rows.iter().map(|row| RowProbe::new(row, SEED)).collect();
     let reader = open(&bytes, ReaderOptions::default());
-    let expected: Vec<_> = probes
-        .iter()
-        .map(|probe| reader.get_row(probe, &mut ReadTrace::default()).is_ok())
-        .collect();
+    let expected: Vec<_> = probes.iter().map(|probe| reader.look_up(probe).is_ok()).collect();
     let files = LookupFiles::new(vec![reader.lookup_file()]);
     let mut is_found = Vec::new();
     look_up_together(&files, &probes, |_, found| is_found.push(found.is_ok()));
@@ -150,9 +147,8 @@ fn slots_bypass_the_cache_while_it_has_room_and_the_block_is_in_memory() {
         let cache = Arc::new(BlockCache::new(8 << 20));
         let reader = open(&bytes, ReaderOptions::default().cache(Arc::clone(&cache)));
         let seek = || {
-            let mut trace = ReadTrace::default();
-            let scanner = reader.get_row(&probe, &mut trace).unwrap().unwrap();
-            (scanner, BlockSource::ALL.map(|source| trace.blocks(BlockKind::Data, source)))
+            let (scanner, trace) = scanner_at(&reader, &probe);
+            (scanner.unwrap(), BlockSource::ALL.map(|source| trace.blocks(BlockKind::Data, source)))
         };
         let (held, sources) = seek();
         assert_eq!(sources, [0, 1]);
@@ -177,7 +173,7 @@ fn slots_bypass_the_cache_while_it_has_room_and_the_block_is_in_memory() {
 
         // A slot of an evicted block still takes memory, so a full cache must not fill slots.
         let reader = open(&bytes, ReaderOptions::default().cache(cache));
-        let _held = reader.get_row(&probe, &mut ReadTrace::default()).unwrap();
+        let _held = reader.look_up(&probe).unwrap();
         let root = &reader.file().index.as_ref().unwrap().root;
         let remembered = (0..root.len()).filter(|entry| root.slot(*entry).block().is_some());
         assert_eq!(remembered.count(), usize::from(has_room));
@@ -384,7 +380,7 @@ fn a_damaged_block_before_the_wanted_column_does_not_fail_the_lookup() {
     let reader = open(&bytes, ReaderOptions::default());
     for wanted in ["column000000", "column000010", "column000499", "column000500", "column000900"] {
         let probe = RowProbe::new(b"wide", SEED).with_column(wanted.as_bytes());
-        let found = reader.get_row(&probe, &mut ReadTrace::default()).unwrap().expect("there");
+        let found = scanner_at(&reader, &probe).0.expect("there");
         assert_eq!(first_cell(&found), b"widecolumn000000", "the row's first cell for {wanted}");
     }
 }

@@ -73,6 +73,24 @@ fn a_bounded_scan_finds_a_cell_that_belongs_to_another_block() {
 }
 
 #[test]
+fn a_row_that_ends_at_a_cell_of_another_block_is_damaged() {
+    let (bytes, behind) = with_a_cell_past_its_block();
+    let reader = open(&bytes, ReaderOptions::default());
+    let mut scanner = reader.scanner(Caching::Bypass);
+    scanner.seek_to_first().expect("the first block is sound");
+    let mut last = Vec::new();
+    while let Some(cell) = scanner.cell().filter(|cell| cell.row != behind) {
+        last = cell.row.to_vec();
+        scanner.advance().expect("cells of the two blocks");
+    }
+    let mut cells = reader.row(&last).expect("the first cell of the row is sound");
+    assert!(cells.cell().is_some_and(|cell| cell.row == last));
+    let error = cells.advance().expect_err("the second cell of the row is not there");
+    assert!(error.to_string().contains("greater than the index"), "{error}");
+    assert!(cells.cell().is_none(), "no cell after an error");
+}
+
+#[test]
 fn a_bounded_scan_of_a_sound_file_ends_before_its_stop_or_after_its_limit() {
     let reader = open(&write(WriterOptions::default().block_size(300)), ReaderOptions::default());
     for count in [0, 1, 2, 27, 28, 29, 500] {

@@ -93,8 +93,8 @@ pub struct WriterOptions {
 /// use bytes::Bytes;
 /// use filter::{ErrorRate, FilterKind, Seed, Sizing};
 /// use sstable::{
-///     BloomType, CellRef, FileName, FilterOptions, ReadTrace, Reader, ReaderOptions, RowProbe,
-///     Timestamp, Writer, WriterOptions,
+///     BloomType, CellRef, FileName, FilterOptions, Reader, ReaderOptions, RowProbe, Timestamp,
+///     Writer, WriterOptions,
 /// };
 ///
 /// let (kind, seed) = (FilterKind::Ribbon, Seed::random());
@@ -112,9 +112,9 @@ pub struct WriterOptions {
 /// let summary = reader.filters().row_filter()?.expect("written above");
 /// assert_eq!((summary.kind, summary.key_count), (FilterKind::Ribbon, 3));
 /// // A probe with the seed of the filter hashes its row once, also for many files.
-/// let mut trace = ReadTrace::default();
-/// assert!(reader.get_row(&RowProbe::new(b"row2", seed), &mut trace)?.is_some());
-/// assert_eq!(trace.filter_checks, 1);
+/// let found = reader.look_up(&RowProbe::new(b"row2", seed))?;
+/// assert!(found.cell().is_some());
+/// assert_eq!(found.trace().filter_checks, 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -404,16 +404,12 @@ impl FileSet {
         let mut trace = ReadTrace::default();
         let mut cells = Vec::new();
         for reader in &self.readers {
-            let Some(mut scanner) = reader.get_row(&probe, &mut trace)? else {
-                continue;
-            };
-            while let Some(cell) = scanner.cell()
-                && cell.row == row
-            {
+            let mut found = reader.look_up(&probe)?;
+            while let Some(cell) = found.cell() {
                 cells.push(cell.to_cell());
-                scanner.advance()?;
+                found.advance()?;
             }
-            trace.add(&scanner.take_trace());
+            trace.add(&found.trace());
         }
         Ok((cells, trace))
     }

@@ -11,9 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use filter::Seed;
 use hfile_cli::workload::Random;
-use sstable::{
-    Cell, FileName, FilterUse, ReadTrace, Reader, RowProbe, Scanner, Writer, WriterOptions,
-};
+use sstable::{Cell, FileName, FilterUse, Reader, RowProbe, Scanner, Writer, WriterOptions};
 use transfer::cell_bytes;
 
 use super::meta_blocks::copy_meta_blocks;
@@ -113,9 +111,9 @@ impl Sample {
         for row in &self.rows {
             let probe = RowProbe::new(row, Seed::default());
             let started = Instant::now();
-            let found = black_box(written.get_row(&probe, &mut ReadTrace::default())?);
+            let found = black_box(written.look_up(&probe)?);
             times.push(started.elapsed());
-            if found.is_none() {
+            if found.cell().is_none() {
                 let row = cells::escape(row);
                 return Err(Failure::ReadMismatch(format!(
                     "{}: row {row} not found",

@@ -65,8 +65,8 @@ fn blocks_without_an_id_in_the_file_info_are_no_filter() {
 
     let reader = open(&bytes, ReaderOptions::default());
     assert_eq!(reader.filters().row_filter().unwrap(), None);
-    let found = reader.get_row(&RowProbe::new(b"another row", SEED), trace).unwrap();
-    assert!(found.is_some(), "the filter of another file denied the row");
+    let found = reader.look_up(&RowProbe::new(b"another row", SEED)).unwrap();
+    assert!(found.cell().is_some(), "the filter of another file denied the row");
     let source = Arc::new(Bytes::from(bytes));
     let checked = verify(source, FileName::new("rows"), Limits::default(), |_| {}).unwrap();
     assert!(checked.is_sound());
