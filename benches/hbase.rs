@@ -8,7 +8,7 @@
 //! `get` of many rows reads one after another. Both sides use one thread, except in "scan ahead": there our side is a
 //! [`bulk_scanner`], which reads, verifies and decompresses on a second thread.
 //!
-//! [`begin_together`]: sstable::engine::begin_together
+//! [`begin_together`]: sstable::lookup::begin_together
 //! [`bulk_scanner`]: sstable::Reader::bulk_scanner
 //!
 //! HBase does less here than for a client: there is no region, memstore or network, and the `Scan` that
@@ -30,7 +30,7 @@ use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput};
 use filter::Seed;
 use serde_json::Value;
-use sstable::engine::LookupFiles;
+use sstable::lookup::LookupFiles;
 use sstable::{
     BlockCache, Caching, CellRef, Compression, DataBlockEncoding, FileName, ReadTrace, Reader,
     ReaderOptions, RowProbe, Scanner, SequenceId, Timestamp, Writer, WriterOptions,

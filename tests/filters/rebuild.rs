@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
+use sstable::tools::rebuild_filter;
 use sstable::{
     BlockType, Comparator, FileInfo, FileName, FilterOptions, Limits, ReadAt, Reader,
-    ReaderOptions, Timestamp, Writer, WriterOptions, rebuild_filter, verify,
+    ReaderOptions, Timestamp, Writer, WriterOptions, verify,
 };
 use support::cells::{Shape, cells, read_all};
 use support::fixtures::Fixture;

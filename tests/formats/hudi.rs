@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
-use sstable::{
-    Error, FileName, FilterOptions, Limits, Reader, ReaderOptions, Writer, rebuild_filter, verify,
-};
+use sstable::tools::{rebuild_filter, writer_options};
+use sstable::{Error, FileName, FilterOptions, Limits, Reader, ReaderOptions, Writer, verify};
 use support::hudi::HudiFile;
 use support::say;
 use support::sound::Sound;
@@ -54,7 +53,7 @@ fn no_lookup_asks_the_filter_of_hudi() {
 #[test]
 fn cells_of_hudi_are_not_written_into_a_file_of_hbase() {
     let file = HudiFile::all().pop().expect("one");
-    let options = open(&file).writer_options(&[]).expect("sound");
+    let options = writer_options(&open(&file), &[]).expect("sound");
     let name = FileName::new("rewritten");
     let mut writer = Writer::new(Vec::new(), name, options).expect("sound options");
     let error = writer.append(file.cells[0].as_ref()).expect_err("refused").to_string();

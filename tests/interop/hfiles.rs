@@ -16,9 +16,9 @@ use filter::{ErrorRate, FilterKind, Seed, Sizing};
 use serde_json::{Value, json};
 #[cfg(feature = "zstd")]
 use sstable::HBaseVersion;
+use sstable::tools::rebuild_filter;
 use sstable::{
-    Caching, Cell, CellRef, Error, FileName, FilterOptions, Limits, Reader, ReaderOptions,
-    rebuild_filter, verify,
+    Caching, Cell, CellRef, Error, FileName, FilterOptions, Limits, Reader, ReaderOptions, verify,
 };
 use support::Random;
 use support::cells::{Shape, cells, scan_all};

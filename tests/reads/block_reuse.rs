@@ -13,7 +13,7 @@ use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
 use filter::Seed;
-use sstable::engine::{RowInFile, RowLookup};
+use sstable::lookup::{RowInFile, RowLookup};
 use sstable::{
     BlockCache, BlockKind, BlockSource, BloomType, Caching, Cell, CellRef, CellType,
     DataBlockEncoding, FileName, FilterUse, KeyRef, ReadTrace, Reader, ReaderOptions, RowProbe,

@@ -1,6 +1,6 @@
 //! Lookups of many rows, a batch after the other.
 
-use sstable::engine::{BATCH_MAX, LookupFiles, RowInFile, RowLookup, begin_together};
+use sstable::lookup::{BATCH_MAX, LookupFiles, RowInFile, RowLookup, begin_together};
 use sstable::{ReadTrace, Result, RowProbe};
 
 /// Looks up rows. Calls `visit` with the number of the row for each file that has it, and for each that

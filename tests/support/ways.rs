@@ -8,7 +8,7 @@ use std::fmt;
 use bytes::Bytes;
 use filter::Seed;
 use hbase_files::{CellScanner, StoreFileReader};
-use sstable::engine::LookupFiles;
+use sstable::lookup::LookupFiles;
 use sstable::{
     BloomType, Caching, Cell, CellRef, Half, KeyRef, ReadTrace, Reader, Reference, Result,
     RowProbe, Scanner,

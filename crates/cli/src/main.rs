@@ -84,7 +84,7 @@ verbs! {
 }
 
 fn main() -> ExitCode {
-    sstable::engine::raise_descriptors_max();
+    sstable::tools::raise_descriptors_max();
     transfer::before_unfinished(destination::handle_ctrl_c);
     let matches = help::with_groups(Hfile::command()).try_get_matches();
     let matches = matches.unwrap_or_else(|error| failure::exit_of_arguments(&error));

@@ -8,7 +8,7 @@ use hbase_files::{
     LocalTree, MissingCells, Region, RegionsBy, StoreFileReader, Table, Warning, identify,
 };
 use hfile_arrow::{BatchSplit, Batches};
-use sstable::engine::OwnProcess;
+use sstable::tools::OwnProcess;
 use sstable::{Comparator, FileName, KeyRef, ReaderOptions, RowProbe};
 
 use crate::failure::{Failure, FailureKind};

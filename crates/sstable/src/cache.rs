@@ -215,6 +215,7 @@ impl BlockCache {
     ///
     /// Filters and family maps reserve the memory that they take. Returns `None` if reservations
     /// would exceed half of the capacity.
+    #[doc(hidden)]
     pub fn reserve(self: &Arc<Self>, bytes: u64) -> Option<Reservation> {
         let mut reserved = self.reserved();
         let sum = reserved.checked_add(bytes).filter(|sum| *sum <= self.capacity / 2)?;

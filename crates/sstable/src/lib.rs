@@ -38,12 +38,11 @@
 //! | open a file, or any source of bytes           | [`Reader::open_file`], [`Reader::open`], [`ReadAt`] |
 //! | read one row, or a range                      | [`Reader::row`], [`Reader::scanner`]             |
 //! | read a whole file fast                        | [`Reader::bulk_scanner`]                         |
-//! | search many files for a row                   | [`engine::RowLookup`]: newest first, up to the answer    |
+//! | search many files for a row, newest first     | [`lookup`]: for engines whose files are HFiles   |
 //! | share decoded blocks among files              | [`BlockCache`], [`ReaderOptions::cache`]         |
 //! | parse a reference to the half of a file        | [`Reference`]                                    |
 //! | look into a file                              | [`Reader::trailer`], [`Reader::file_info`], [`Reader::index`], [`Reader::filters`] |
 //! | check or repair a file                        | [`verify`], [`salvage`]                          |
-//! | replace the row filter of a file              | [`rebuild_filter`]                               |
 //!
 //! # Read a file
 //!
@@ -197,7 +196,7 @@ mod input;
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
 )]
 mod limits;
-mod lookup;
+pub mod lookup;
 mod own_process;
 mod probe;
 mod reader;
@@ -213,6 +212,8 @@ mod scan;
     warn(clippy::indexing_slicing, clippy::as_conversions, clippy::arithmetic_side_effects)
 )]
 mod source;
+#[doc(hidden)]
+pub mod tools;
 mod trace;
 mod verify;
 mod write;
@@ -233,41 +234,22 @@ pub use file::parts::{FileBlocks, FileFilters, FileIndex};
 pub use file::trailer::Trailer;
 pub use half::{Half, Reference};
 pub use limits::Limits;
-pub use lookup::FileFate;
 pub use probe::RowProbe;
 pub use reader::Reader;
 pub use row_cells::RowCells;
 pub use scan::scanner::Scanner;
 pub use source::{FileSource, ReadAt};
-pub use trace::{BlockKind, BlockSource, ReadCounters, ReadTrace};
+pub use trace::{BlockKind, BlockSource, ReadTrace};
 pub use verify::{LostRange, LostRows, PROBLEMS_MAX, Verification, salvage, verify};
 pub use write::{
-    FileInfoChange, FileSummary, FilterOptions, HBaseVersion, InvalidOptions, RegionFile,
-    RegionFiles, Writer, WriterOptions, rebuild_filter,
+    FileSummary, FilterOptions, HBaseVersion, InvalidOptions, RegionFile, RegionFiles, Writer,
+    WriterOptions,
 };
 
 pub use cells::{
     BlockOffset, Cell, CellRef, CellType, Comparator, FileName, KeyRef, SequenceId, Timestamp,
 };
 pub use filter::bloom::hbase::HashType;
-
-/// Lookups of rows in many files, for stores; open files; times and counts as text; no promise of stability.
-///
-/// [`RowLookup`](engine::RowLookup) takes one row through an ordered list of files, and
-/// [`begin_together`](engine::begin_together) overlaps the cache misses of a batch of rows.
-/// [`PooledFile`](engine::PooledFile) is closed while other files need its descriptor more. The module is
-/// public for storage engines above HFiles, such as the crate `store`. The functions that return text are for
-/// programs that print what they read. The items may change in any release.
-pub mod engine {
-    pub use crate::cache::{FileInCache, Reservation};
-    pub use crate::lookup::{
-        BATCH_MAX, FilterQuestion, LookupFile, LookupFiles, LookupObserver, MapAnswer, RowBounds,
-        RowInFile, RowLookup, WantedCells, begin_together,
-    };
-    pub use crate::own_process::OwnProcess;
-    pub use crate::source::{OpenFilesLimit, PooledFile, close_some_files, raise_descriptors_max};
-    pub use crate::write::new_files::{LocalFiles, NewFiles, PendingFile, TEMPORARY_SUFFIX};
-}
 
 /// The examples of the README, as doctests.
 #[cfg(doctest)]

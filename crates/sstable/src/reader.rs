@@ -96,7 +96,7 @@ impl Reader {
 
     /// Returns the file as an element of a lookup's file list.
     ///
-    /// See [`RowLookup::new`](crate::engine::RowLookup::new).
+    /// See [`RowLookup::new`](crate::lookup::RowLookup::new).
     pub fn lookup_file(&self) -> LookupFile {
         LookupFile::new(Arc::clone(&self.file))
     }
@@ -228,17 +228,6 @@ impl Reader {
     /// Returns the file's filters.
     pub fn filters(&self) -> FileFilters<'_> {
         FileFilters { file: self.file(), filters: self.file().filters() }
-    }
-
-    /// Removes the row filter from memory, which gives its bytes back to the budget of the cache.
-    ///
-    /// For a file whose filter a family map replaces ([`MapAnswer`](crate::engine::MapAnswer)). The next
-    /// lookup or scan that asks the filter loads it again. Keeps a filter over columns or over
-    /// prefixes of rows, which a map does not replace. Elements of [`lookup_file`](Self::lookup_file)
-    /// that were made before, and [`row`](Self::row) if it was called before, hold the filter until
-    /// they are dropped.
-    pub fn unload_filters(&self) {
-        self.file().unload_filters();
     }
 
     /// Returns a scanner without a position. Call a seek method first.

@@ -3,7 +3,7 @@
 //! A fork has a copy of an open store, but not the store's threads, and it must not touch the store's files: the
 //! process that opened the store still writes them.
 
-pub(crate) use sstable::engine::OwnProcess;
+pub(crate) use sstable::tools::OwnProcess;
 
 use crate::error::{Error, Result};
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use filter::{ErrorRate, Seed, Sizing};
 use serde::Serialize;
+use sstable::tools::writer_options_of_damaged;
 use sstable::{
     BlockType, FileName, FilterOptions, LostRange, ReadTrace, Reader, Writer, WriterOptions,
 };
@@ -128,7 +129,7 @@ fn writer_options(reader: &Reader, notes: &mut Vec<String>) -> anyhow::Result<Wr
     // The new file is not the file that a store's manifest lists, so it must not have its id.
     let keys_left_out = [store::tools::FILE_ID_KEY];
     let mut options =
-        reader.writer_options_of_damaged(&keys_left_out).map_err(Unsalvageable::from_error)?;
+        writer_options_of_damaged(reader, &keys_left_out).map_err(Unsalvageable::from_error)?;
     if let Some(problem) = reader.filters().bloom_problem() {
         notes.push(format!(
             "the Bloom filter was rebuilt with HBase's default error rate: {problem}"

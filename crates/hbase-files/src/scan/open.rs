@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cells::rules::Rules;
 use cells::{RowsBetween, error_line};
 use filter::Seed;
-use sstable::engine::{FilterQuestion, WantedCells};
+use sstable::lookup::{FilterQuestion, WantedCells};
 use sstable::{Caching, FileName, FilterAnswer, ReadTrace, RowProbe};
 
 use super::damage::MissingCells;

@@ -18,7 +18,7 @@ use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use sstable::engine::OwnProcess;
+use sstable::tools::OwnProcess;
 use sstable::{CellRef, ReadTrace};
 
 use super::batch::CellBatch;

@@ -1,7 +1,7 @@
 //! The rows of a scan, or of a part of it.
 
 use cells::RowsBetween;
-use sstable::engine::RowBounds;
+use sstable::lookup::RowBounds;
 use sstable::{Comparator, Reader};
 
 /// The rows of a scan, or of a part of it.

@@ -4,7 +4,7 @@ use std::path::{self, Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use std::{fmt, fs, io};
 
-use sstable::engine::{OpenFilesLimit, PooledFile};
+use sstable::tools::{OpenFilesLimit, PooledFile};
 use sstable::{FileSource, ReadAt};
 
 /// A tree of directories and files.

@@ -16,7 +16,7 @@ pub const BATCH_MAX: usize = 16;
 /// ```
 /// use bytes::Bytes;
 /// use filter::Seed;
-/// use sstable::engine::{LookupFiles, RowLookup, begin_together};
+/// use sstable::lookup::{LookupFiles, RowLookup, begin_together};
 /// use sstable::{FileName, Reader, ReaderOptions, RowProbe};
 /// # let file: &'static [u8] = include_bytes!("../../testdata/s03-one-cell.hfile");
 ///

@@ -44,17 +44,6 @@ impl LookupFile {
         Self { oldest, newest, ..self }
     }
 
-    /// Loads the filters if the reader's options pin them: they stay in memory.
-    ///
-    /// Opening a file does the same; only needed after
-    /// [`Reader::unload_filters`](crate::Reader::unload_filters). Ignores errors: a lookup that needs
-    /// an unreadable filter counts it.
-    pub fn load_pinned_filters(&self) {
-        if self.file.blocks.pin_filters {
-            self.filter.load(&self.file.blocks);
-        }
-    }
-
     /// Returns the time of the oldest cell that the file may hold.
     pub const fn oldest(&self) -> Timestamp {
         self.oldest

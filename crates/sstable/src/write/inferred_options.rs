@@ -17,51 +17,51 @@ use crate::reader::Reader;
 use crate::verify::{StoredForm, stored_form};
 use crate::write::{HBaseVersion, WriterOptions};
 
+/// Returns options that write a similar file from the same cells.
+///
+/// They cover block size, encoding, codec, checksums, HBase's Bloom filters, tags, sequence
+/// ids, create time, file info and the version of HBase. Reads all cells, from whose block boundaries the block size
+/// follows.
+///
+/// The sizes of index blocks and Bloom chunks are HBase's defaults, because a file does not
+/// state them. META blocks, such as the row filter, are not part of the options; a caller that
+/// writes the same rows can copy them. Leaves out the file info entries in `left_out`, for
+/// example an id that only one file may have.
+///
+/// # Errors
+///
+/// If the file cannot be read, or is damaged.
+pub fn writer_options(reader: &Reader, left_out: &[&[u8]]) -> Result<WriterOptions> {
+    if let Some(problem) = reader.filters().bloom_problem() {
+        return Err(problem.clone().in_file(reader.name()));
+    }
+    let options = reader.basic_options(left_out)?.block_size(reader.estimate_block_size()?);
+    reader.with_bloom_options(options)
+}
+
+/// Returns the [`writer_options`] of a file with unreadable blocks.
+///
+/// The size of data blocks is HBase's default, as is the error rate of an unreadable Bloom
+/// filter. The encoding and the fields of cells are those of the first sound data block, if the
+/// file info contradicts it.
+///
+/// # Errors
+///
+/// If the root of the index cannot be read, or the file has a Bloom filter type that cannot be
+/// written.
+pub fn writer_options_of_damaged(reader: &Reader, left_out: &[&[u8]]) -> Result<WriterOptions> {
+    let mut options = reader.basic_options(left_out)?;
+    if let Some(StoredForm { encoding, layout }) = stored_form(reader)? {
+        options = options
+            .data_block_encoding(encoding)
+            .includes_mvcc(layout.mvcc)
+            .includes_tags(layout.tags)
+            .compress_tags(layout.compressed_tags);
+    }
+    reader.with_bloom_options(options)
+}
+
 impl Reader {
-    /// Returns options that write a similar file from the same cells.
-    ///
-    /// They cover block size, encoding, codec, checksums, HBase's Bloom filters, tags, sequence
-    /// ids, create time, file info and the version of HBase. Reads all cells, from whose block boundaries the block size
-    /// follows.
-    ///
-    /// The sizes of index blocks and Bloom chunks are HBase's defaults, because a file does not
-    /// state them. META blocks, such as the row filter, are not part of the options; a caller that
-    /// writes the same rows can copy them. Leaves out the file info entries in `left_out`, for
-    /// example an id that only one file may have.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be read, or is damaged.
-    pub fn writer_options(&self, left_out: &[&[u8]]) -> Result<WriterOptions> {
-        if let Some(problem) = self.filters().bloom_problem() {
-            return Err(problem.clone().in_file(self.name()));
-        }
-        let options = self.basic_options(left_out)?.block_size(self.estimate_block_size()?);
-        self.with_bloom_options(options)
-    }
-
-    /// Returns the [`writer_options`](Self::writer_options) of a file with unreadable blocks.
-    ///
-    /// The size of data blocks is HBase's default, as is the error rate of an unreadable Bloom
-    /// filter. The encoding and the fields of cells are those of the first sound data block, if the
-    /// file info contradicts it.
-    ///
-    /// # Errors
-    ///
-    /// If the root of the index cannot be read, or the file has a Bloom filter type that cannot be
-    /// written.
-    pub fn writer_options_of_damaged(&self, left_out: &[&[u8]]) -> Result<WriterOptions> {
-        let mut options = self.basic_options(left_out)?;
-        if let Some(StoredForm { encoding, layout }) = stored_form(self)? {
-            options = options
-                .data_block_encoding(encoding)
-                .includes_mvcc(layout.mvcc)
-                .includes_tags(layout.tags)
-                .compress_tags(layout.compressed_tags);
-        }
-        self.with_bloom_options(options)
-    }
-
     /// Returns the options that follow from the trailer, the file info and the root of the index.
     fn basic_options(&self, left_out: &[&[u8]]) -> Result<WriterOptions> {
         let info = self.file_info();

@@ -64,7 +64,8 @@ const CHUNK_LEN: usize = 1 << 20;
 ///
 /// use bytes::Bytes;
 /// use filter::{ErrorRate, FilterKind, Seed, Sizing};
-/// use sstable::{FileName, FilterOptions, Limits, Reader, ReaderOptions, rebuild_filter};
+/// use sstable::tools::rebuild_filter;
+/// use sstable::{FileName, FilterOptions, Limits, Reader, ReaderOptions};
 /// # let file: &'static [u8] = include_bytes!("../../testdata/s03-one-cell.hfile");
 ///
 /// let source = Arc::new(Bytes::from_static(file));

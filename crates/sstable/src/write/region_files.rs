@@ -89,6 +89,7 @@ impl<'s, F: NewFiles> RegionFiles<'s, F> {
     /// # Errors
     ///
     /// As for [`create`](RegionFiles::create).
+    #[doc(hidden)]
     pub fn create_in(
         file_system: F,
         out: &Path,

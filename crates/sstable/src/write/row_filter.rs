@@ -138,6 +138,7 @@ impl FilterOptions {
     /// A writer splits a filter into partitions of at most `block_size` bytes
     /// ([`WriterOptions::filter_block_size`]), each with a header. The first header is not
     /// counted, because a filter in one block has it too.
+    #[doc(hidden)]
     pub fn further_header_bytes(bytes: u64, block_size: u32) -> u64 {
         bytes / partition_len_min(block_size).max(1) * HEADER_LEN as u64
     }

@@ -147,6 +147,7 @@ impl<W: Write> Writer<W> {
     /// Puts each block into a block cache once it is written, in the form in which reads keep it.
     ///
     /// [`ReaderOptions::written_to`](crate::ReaderOptions::written_to) opens the file with these blocks.
+    #[doc(hidden)]
     #[must_use]
     pub fn cached_in(mut self, place: FileInCache) -> Self {
         self.blocks.cache_in(BlockCaching::new(

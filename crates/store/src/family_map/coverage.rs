@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use filter::KeyHash;
-use sstable::engine::MapAnswer;
+use sstable::lookup::MapAnswer;
 
 use super::map::FamilyMap;
 use super::mode::MapStats;

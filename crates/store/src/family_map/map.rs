@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use filter::KeyHash;
 use sstable::BlockCache;
-use sstable::engine::Reservation;
+use sstable::tools::Reservation;
 
 use super::fingerprint::{Fingerprint, LINES_MAX, line_index};
 use super::form::MapForm;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use cells::Clock;
 use filter::{ErrorRate, Seed};
 use sstable::SequenceId;
-use sstable::engine::FileInCache;
+use sstable::tools::FileInCache;
 
 use super::manifest::{FileEntry, Manifest};
 use crate::error::{Error, Result};

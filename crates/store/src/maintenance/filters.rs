@@ -8,9 +8,8 @@
 use std::sync::Arc;
 
 use filter::{FilterKind, Sizing, allocate_bits};
-use sstable::{
-    BloomType, FileInfoChange, FileName, FilterOptions, Limits, WriterOptions, rebuild_filter,
-};
+use sstable::tools::{FileInfoChange, rebuild_filter};
+use sstable::{BloomType, FileName, FilterOptions, Limits, WriterOptions};
 
 use super::background::Maintenance;
 use crate::error::{Error, Result};

@@ -22,7 +22,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use cells::rules::{Rules, Verdict};
-use sstable::engine::FileInCache;
+use sstable::tools::FileInCache;
 use sstable::{KeyRef, SequenceId};
 
 use super::background::Maintenance;

@@ -4,7 +4,7 @@
 //! whose empty methods the compiler removes, [`Traced`] sums up the counters of the families, and
 //! [`Recorder`] keeps everything.
 
-use sstable::engine::{LookupObserver, RowLookup};
+use sstable::lookup::{LookupObserver, RowLookup};
 use sstable::{Cell, ReadTrace, Timestamp};
 
 use crate::files::version::file_list::Files;
@@ -54,7 +54,7 @@ pub struct FileExplanation {
     pub trace: ReadTrace,
 }
 
-pub use sstable::FileFate;
+pub use sstable::lookup::FileFate;
 
 /// Observes a get: its families and the fate of each file.
 pub(crate) trait GetObserver: LookupObserver {

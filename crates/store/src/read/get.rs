@@ -14,7 +14,7 @@ use std::sync::Arc;
 use cells::row_head;
 use cells::rules::{Rules, shows_only_put};
 use cells::view::{Columns, QueryTimes, View};
-use sstable::engine::{BATCH_MAX, MapAnswer, RowLookup, begin_together};
+use sstable::lookup::{BATCH_MAX, MapAnswer, RowLookup, begin_together};
 use sstable::{Cell, CellRef, KeyRef, ReadTrace, RowProbe, Timestamp};
 
 use crate::error::Result;

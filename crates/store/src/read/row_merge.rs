@@ -12,7 +12,7 @@ use cells::merge::{CellCursor, MergeCursor};
 use cells::rules::{Rules, Verdict};
 use cells::shown::{Choice, Selection, ShownCells, pass_to_column};
 use cells::view::Columns;
-use sstable::engine::{RowInFile, RowLookup};
+use sstable::lookup::{RowInFile, RowLookup};
 use sstable::{CellRef, ReadTrace, Timestamp};
 
 use crate::error::{Error, Result};

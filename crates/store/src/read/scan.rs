@@ -12,7 +12,7 @@ use cells::cell_filter::CellFilter;
 use cells::prefix_end;
 use cells::rules::{Rules, Verdict};
 use cells::shown::{Choice, Selection, ShownCells};
-use sstable::engine::{FilterQuestion, RowBounds, WantedCells};
+use sstable::lookup::{FilterQuestion, RowBounds, WantedCells};
 use sstable::{Caching, Cell, CellRef, Comparator, FilterAnswer, KeyRef, ReadTrace};
 
 use crate::error::Result;

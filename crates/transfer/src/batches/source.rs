@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use arrow_schema::Schema;
 use hfile_arrow::{RecordBatch, RecordBatchReader};
-use sstable::engine::OwnProcess;
+use sstable::tools::OwnProcess;
 use sstable::{Error, FileName, Result};
 
 use crate::read_bytes::ReadBytes;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use sstable::engine::OwnProcess;
+use sstable::tools::OwnProcess;
 use tempfile::NamedTempFile;
 
 use super::sync::{sync, sync_directory};

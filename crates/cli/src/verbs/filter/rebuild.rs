@@ -8,10 +8,8 @@ use std::sync::Arc;
 use anyhow::Context;
 use filter::{ErrorRate, Seed};
 use serde::Serialize;
-use sstable::{
-    BloomType, FileInfoChange, FileName, FileSource, FilterOptions, ReadAt, Reader, WriterOptions,
-    rebuild_filter,
-};
+use sstable::tools::{FileInfoChange, rebuild_filter, writer_options};
+use sstable::{BloomType, FileName, FileSource, FilterOptions, ReadAt, Reader, WriterOptions};
 
 use crate::arguments::given::Given;
 use crate::arguments::names::{KindOrNone, name_parser};
@@ -196,8 +194,7 @@ impl Rebuild {
             NewFilter::Row(filter) => self.copy_with_row_filter(*filter, input, name, output)?,
             NewFilter::Bloom(bloom, rate) => {
                 let reader = Reader::open_file(input, reader_options())?;
-                let options = reader
-                    .writer_options(&[store::tools::FILE_ID_KEY])?
+                let options = writer_options(&reader, &[store::tools::FILE_ID_KEY])?
                     .bloom_type(*bloom)
                     .given(*rate, WriterOptions::bloom_error_rate);
                 Rewrite { force: self.force, no_verify: false }.run(&reader, options, output)?;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use sstable::tools::writer_options;
 use sstable::{Compression, DataBlockEncoding, Reader, WriterOptions, ZstdFraming};
 use transfer::ScratchDirectory;
 
@@ -97,7 +98,7 @@ impl Recompress {
         reader: &Reader,
         block_size: Option<u32>,
     ) -> anyhow::Result<WriterOptions> {
-        let options = reader.writer_options(&[store::tools::FILE_ID_KEY])?;
+        let options = writer_options(reader, &[store::tools::FILE_ID_KEY])?;
         Ok(options
             .given(self.zstd_framing, WriterOptions::zstd_framing)
             .given(block_size, WriterOptions::block_size))

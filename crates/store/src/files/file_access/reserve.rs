@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
 use sstable::ReadAt;
-use sstable::engine::close_some_files;
+use sstable::tools::close_some_files;
 
 use crate::error::{Error, is_full, is_without_descriptor};
 use crate::process::OwnProcess;

@@ -7,7 +7,7 @@ use std::io;
 use std::path::Path;
 
 use filter::Seed;
-pub(crate) use sstable::engine::TEMPORARY_SUFFIX;
+pub(crate) use sstable::tools::TEMPORARY_SUFFIX;
 
 use crate::error::{Error, Result};
 

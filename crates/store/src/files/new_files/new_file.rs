@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use sstable::engine::{FileInCache, NewFiles, PendingFile};
+use sstable::tools::{FileInCache, NewFiles, PendingFile};
 use sstable::{CellRef, CellType, FileName, SequenceId, Timestamp, Writer, WriterOptions};
 
 use crate::checksum::Crc32c;

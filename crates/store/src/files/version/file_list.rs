@@ -3,7 +3,8 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use sstable::engine::LookupFiles;
+use sstable::lookup::LookupFiles;
+use sstable::tools::{load_pinned_filters, unload_filters};
 
 use crate::family_map::coverage::Coverage;
 use crate::family_map::map::{FamilyMap, Inserted};
@@ -142,7 +143,7 @@ impl Files {
         for (index, file) in self.lookup.iter().enumerate() {
             if !self.coverage().is_some_and(|coverage| coverage.covers(index)) {
                 // Loads the filters of this list. If a newer list covers the file, it has others.
-                file.load_pinned_filters();
+                load_pinned_filters(file);
             }
         }
     }
@@ -185,7 +186,7 @@ impl Files {
             // The older lists keep the filters that they have, and may load them later. So a file
             // gets new ones when it becomes covered, even if its filters are not in memory.
             if !before.covers(file) || file.reader.filters().are_in_memory() {
-                file.reader.unload_filters();
+                unload_filters(&file.reader);
             }
         }
         Self { files: Arc::clone(&self.files), lookup: lookup_files(&self.files), coverage }

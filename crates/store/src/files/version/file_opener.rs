@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sstable::engine::{FileInCache, OpenFilesLimit, PooledFile};
+use sstable::tools::{FileInCache, OpenFilesLimit, PooledFile};
 use sstable::{BlockCache, ReaderOptions};
 
 use crate::error::{Error, Result};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cells::merge::CellCursor;
-use sstable::engine::PooledFile;
+use sstable::tools::PooledFile;
 use sstable::{
     Caching, CellRef, FileName, KeyRef, ReadAt, ReadTrace, Reader, ReaderOptions, Scanner,
     Timestamp,

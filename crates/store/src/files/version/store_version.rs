@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use cells::{Clock, KeepDeletedCells};
-use sstable::{ReadCounters, Timestamp};
+use sstable::Timestamp;
+use sstable::tools::ReadCounters;
 
 use crate::error::{Error, Result};
 use crate::family_map::coverage::Coverage;
