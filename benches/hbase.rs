@@ -117,7 +117,7 @@ fn scan(group: &mut Group<'_>, path: &Path) {
 fn look_up(group: &mut Group<'_>, path: &Path, kinds: [(&str, &Vec<Row>); 2]) {
     let cache = Arc::new(BlockCache::new(1 << 30));
     let cached = Reader::open_file(path, ReaderOptions::default().cache(cache)).expect("sound");
-    let files = LookupFiles::new(vec![cached.lookup_file()]);
+    let files = LookupFiles::new(vec![cached.lookup_file()]).expect("one file");
     for (kind, rows) in kinds {
         let expected = if kind == "present" { rows.len() } else { 0 };
         group.bench_function(format!("{kind} rows"), |bencher| {

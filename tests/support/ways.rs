@@ -289,7 +289,7 @@ impl Questions {
         let probes: Vec<_> =
             self.rows.iter().map(|row| RowProbe::new(row, Seed::default())).collect();
         let mut answers = vec![(Vec::new(), 0_usize); probes.len()];
-        let files = LookupFiles::new(vec![reader.lookup_file(); times]);
+        let files = LookupFiles::new(vec![reader.lookup_file(); times]).expect("of one time");
         look_up_together(&files, &probes, |row, found| match found {
             Ok(found) => answers[row].0.push(found.cell().to_cell()),
             Err(_) => answers[row].1 += 1,

@@ -126,7 +126,7 @@ impl BlockReader {
     }
 
     /// Returns the cache, unless there is none or `caching` bypasses it.
-    pub(super) fn cache_for(&self, caching: Caching) -> Option<&BlockCache> {
+    pub(crate) fn cache_for(&self, caching: Caching) -> Option<&BlockCache> {
         self.cache.as_deref().filter(|_| caching == Caching::Use)
     }
 

@@ -22,7 +22,7 @@ pub const BATCH_MAX: usize = 16;
 ///
 /// # let source = std::sync::Arc::new(Bytes::from_static(file));
 /// let reader = Reader::open(source, FileName::new("4f1c.hfile"), ReaderOptions::default())?;
-/// let files = LookupFiles::new(vec![reader.lookup_file()]);
+/// let files = LookupFiles::new(vec![reader.lookup_file()])?;
 /// let row = reader.first_row().unwrap_or_default();
 /// let probes = [b"no such row", row].map(|row| RowProbe::new(row, Seed::default()));
 ///

@@ -1,11 +1,12 @@
 //! The list of files of a lookup, in the order in which they are searched.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Ordering;
 use std::ops::Deref;
 use std::sync::Arc;
 
 use cells::{Comparator, RowHead, Timestamp, row_head};
 
+use crate::error::{Error, Result};
 use crate::file::filters::file_filter::FileFilter;
 use crate::file::open_file::OpenFile;
 use crate::probe::RowProbe;
@@ -113,16 +114,26 @@ pub struct LookupFiles(Arc<[LookupFile]>);
 impl LookupFiles {
     /// Makes a list of files, which must be ordered by their newest cell, newest first.
     ///
-    /// # Panics
+    /// # Errors
     ///
-    /// If a file's newest cell is newer than that of the file before it: lookups would stop too
-    /// early.
-    pub fn new(files: Vec<LookupFile>) -> Self {
-        assert!(
-            files.is_sorted_by_key(|file| Reverse(file.newest)),
-            "the files of a lookup are in the order of their newest cells"
-        );
-        Self(files.into())
+    /// [`Error::Invalid`] if a file's newest cell is newer than the newest cell of the file before it: lookups
+    /// would stop too early.
+    pub fn new(files: Vec<LookupFile>) -> Result<Self> {
+        for pair in files.windows(2) {
+            if let [before, after] = pair
+                && before.newest < after.newest
+            {
+                let what = format!(
+                    "its newest cell, of time {}, is newer than the newest cell of {}, the file before it in the list, \
+                     of time {}; put the files of a lookup in the order of their newest cells, newest first",
+                    after.newest.get(),
+                    before.file.blocks.name,
+                    before.newest.get()
+                );
+                return Err(Error::Invalid { file: after.file.blocks.name.clone(), what });
+            }
+        }
+        Ok(Self(files.into()))
     }
 }
 

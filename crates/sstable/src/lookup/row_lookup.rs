@@ -290,17 +290,29 @@ impl<'a> RowLookup<'a> {
 
 /// The answer of a family map about one row, for the first 64 files of a list.
 ///
-/// Bit `i` stands for the file at index `i`. A map never leaves out a file that has the row, but it
-/// may name a file that does not have it.
+/// A family map is an index of an engine's own, from rows to files. It never leaves out a file that has the row,
+/// but it may name a file that does not have it. The default covers no file.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct MapAnswer {
-    /// The files that the map covers. The filters of the others are asked.
-    pub covered: u64,
-    /// The files that may have the row. Bits of files that are not covered have no meaning.
-    pub named: u64,
+    covered: u64,
+    named: u64,
 }
 
 impl MapAnswer {
+    /// Makes an answer from two bit masks, in which bit `i` stands for the file at index `i`.
+    ///
+    /// `covered` are the files that the map covers; the filters of the other files are asked. `named` are the covered
+    /// files that may have the row: a covered file that is not named is not searched.
+    pub const fn from_masks(covered: u64, named: u64) -> Self {
+        Self { covered, named }
+    }
+
+    /// Returns the mask of the named files, for tests of a map.
+    #[doc(hidden)]
+    pub const fn named(&self) -> u64 {
+        self.named
+    }
+
     /// Returns whether the map covers the file at `index`.
     const fn covers(&self, index: usize) -> bool {
         index < 64 && self.covered >> index & 1 == 1

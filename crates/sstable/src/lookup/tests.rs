@@ -9,7 +9,7 @@ use crate::block::bloom::BloomBits;
 use crate::block::cached::CachedBlock;
 use crate::cache::{BlockCache, CacheKey};
 use crate::encoding::DataBlockEncoding;
-use crate::error::BlockType;
+use crate::error::{BlockType, Error};
 use crate::file::options::{FilterUse, ReaderOptions};
 use crate::probe::RowProbe;
 use crate::reader::Reader;
@@ -36,7 +36,7 @@ fn one_by_one(reader: &Reader, probes: &[RowProbe<'_>]) -> (Vec<(usize, Vec<u8>)
 }
 
 fn batched(reader: &Reader, probes: &[RowProbe<'_>]) -> (Vec<(usize, Vec<u8>)>, ReadTrace) {
-    let files = LookupFiles::new(vec![reader.lookup_file()]);
+    let files = LookupFiles::new(vec![reader.lookup_file()]).unwrap();
     let mut rows = Vec::new();
     let trace = look_up_together(&files, probes, |number, found| {
         rows.push((number, first_cell(&found.unwrap().into_scanner())));
@@ -130,7 +130,7 @@ fn a_damaged_block_fails_only_its_own_rows() {
     let probes: Vec<_> = rows.iter().map(|row| RowProbe::new(row, SEED)).collect();
     let reader = open(&bytes, ReaderOptions::default());
     let expected: Vec<_> = probes.iter().map(|probe| reader.look_up(probe).is_ok()).collect();
-    let files = LookupFiles::new(vec![reader.lookup_file()]);
+    let files = LookupFiles::new(vec![reader.lookup_file()]).unwrap();
     let mut is_found = Vec::new();
     look_up_together(&files, &probes, |_, found| is_found.push(found.is_ok()));
     assert_eq!(is_found, expected);
@@ -182,11 +182,22 @@ fn slots_bypass_the_cache_while_it_has_room_and_the_block_is_in_memory() {
 
 /// A lookup stops at the first file that is too old, and would miss a newer one after it.
 #[test]
-#[should_panic(expected = "in the order of their newest cells")]
-fn files_out_of_order_are_a_broken_invariant() {
+fn files_that_are_not_newest_first_are_refused() {
     let reader = open(&write(WriterOptions::default()), ReaderOptions::default());
-    let file = |newest| reader.lookup_file().times(Timestamp::OLDEST, Timestamp::new(newest));
-    let _ = LookupFiles::new(vec![file(2), file(1), file(3)]);
+    let list = |newest: &[i64]| {
+        let files = newest
+            .iter()
+            .map(|time| reader.lookup_file().times(Timestamp::OLDEST, Timestamp::new(*time)));
+        LookupFiles::new(files.collect())
+    };
+    for newest in [&[][..], &[1], &[3, 2, 2, 1]] {
+        assert_eq!(list(newest).unwrap().len(), newest.len());
+    }
+    for newest in [&[2, 1, 3][..], &[1, 2]] {
+        let error = list(newest).unwrap_err();
+        assert!(matches!(error, Error::Invalid { .. }), "{error}");
+        assert!(error.to_string().contains("newest first"), "{error}");
+    }
 }
 
 /// Writes the rows of `numbers` to a file whose only filter is ours.
@@ -226,7 +237,7 @@ fn filters_exchanged_between_two_files_of_a_lookup_deny_no_row_and_are_counted()
     let expected: Vec<_> = (0..rows.len()).map(|number| (number, number % 3)).collect();
     for options in [ReaderOptions::default(), cached(), cached().pin_filters(true)] {
         let readers = files.each_ref().map(|bytes| open(bytes, options.clone()));
-        let list = LookupFiles::new(readers.iter().map(Reader::lookup_file).collect());
+        let list = LookupFiles::new(readers.iter().map(Reader::lookup_file).collect()).unwrap();
 
         let (mut found, mut trace) = (Vec::new(), ReadTrace::default());
         for (number, probe) in probes.iter().enumerate() {
@@ -263,13 +274,13 @@ fn filters_exchanged_between_two_files_of_a_lookup_deny_no_row_and_are_counted()
 fn a_file_that_the_map_covers_and_does_not_name_is_skipped() {
     let bytes = write(with_filter());
     let readers = [(); 3].map(|()| open(&bytes, cached()));
-    let list = LookupFiles::new(readers.iter().map(Reader::lookup_file).collect());
+    let list = LookupFiles::new(readers.iter().map(Reader::lookup_file).collect()).unwrap();
     let (present, absent) = (row(2), row(3));
     for named in 0..8_u64 {
         for (row, is_present) in [(&present, true), (&absent, false)] {
             let probe = RowProbe::new(row, SEED);
             let mut lookup = RowLookup::new(&list, &probe);
-            lookup.answered_by_map(MapAnswer { covered: 0b011, named });
+            lookup.answered_by_map(MapAnswer::from_masks(0b011, named));
             begin_together([&mut lookup]);
             let (mut found, mut fates) = (Vec::new(), Fates::default());
             while let Some(file) = lookup.next_file(&mut fates).unwrap().map(|found| found.file()) {
@@ -295,17 +306,17 @@ fn a_file_that_the_map_covers_and_does_not_name_is_skipped() {
 fn files_after_the_64th_are_asked_whatever_the_map_says() {
     let bytes = write(with_filter());
     let reader = open(&bytes, cached());
-    let list = LookupFiles::new((0..70).map(|_| reader.lookup_file()).collect());
+    let list = LookupFiles::new((0..70).map(|_| reader.lookup_file()).collect()).unwrap();
     let row = row(2);
     let probe = RowProbe::new(&row, SEED);
     let mut lookup = RowLookup::new(&list, &probe);
-    lookup.answered_by_map(MapAnswer { covered: u64::MAX, named: 1 << 40 });
+    lookup.answered_by_map(MapAnswer::from_masks(u64::MAX, 1 << 40));
     let found = std::iter::from_fn(|| lookup.next_file(&mut ()).unwrap().map(|found| found.file()));
     assert_eq!(found.collect::<Vec<_>>(), [40, 64, 65, 66, 67, 68, 69]);
     let trace = lookup.trace();
     assert_eq!((trace.files_skipped_by_map, trace.filter_checks), (63, 6));
     let mut lookup = RowLookup::new(&list[..3], &probe);
-    lookup.answered_by_map(MapAnswer { covered: u64::MAX, named: 1 << 40 });
+    lookup.answered_by_map(MapAnswer::from_masks(u64::MAX, 1 << 40));
     assert!(lookup.next_file(&mut ()).unwrap().is_none());
     assert_eq!((lookup.trace().files_skipped_by_map, lookup.trace().map_candidates), (3, 0));
 }
@@ -323,7 +334,7 @@ fn a_lookup_goes_on_once_its_stop_rule_is_lowered() {
     let readers = times.map(file_of);
     let files = readers.iter().zip(times.map(Timestamp::new));
     let files = files.map(|(reader, time)| reader.lookup_file().times(time, time));
-    let list = LookupFiles::new(files.collect());
+    let list = LookupFiles::new(files.collect()).unwrap();
     let probe = RowProbe::new(b"row", SEED);
     let mut lookup = RowLookup::new(&list, &probe);
     let mut fates = Fates::default();

@@ -51,7 +51,7 @@ impl Coverage {
     pub(crate) fn answer(&self, hash: KeyHash) -> MapAnswer {
         let slots = self.map.slots(hash).iter();
         let named = slots.fold(0, |named, slot| named | self.by_slot[slot as usize]);
-        MapAnswer { covered: self.covered, named }
+        MapAnswer::from_masks(self.covered, named)
     }
 
     /// Returns the sizes of the map and the number of covered files.

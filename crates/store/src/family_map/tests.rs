@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use filter::{KeyHash, Seed};
 use proptest::prelude::*;
 use sstable::BlockCache;
+use sstable::lookup::MapAnswer;
 
 use super::coverage::Coverage;
 use super::fingerprint::line_index;
@@ -223,13 +224,14 @@ fn a_coverage_answers_for_its_own_slots_only() {
     let unpublished = insert(&map, (0..200).map(hash)).unwrap();
     let new = Coverage::new(map, vec![unpublished, first.union(second)]);
     for row in 0..200 {
-        let answer = old.answer(hash(row));
-        assert_eq!(answer.covered, 0b101);
-        assert!(!(50..150).contains(&row) || answer.named & 1 == 1, "{row}");
-        assert!(row >= 100 || answer.named & 4 == 4, "{row}");
-        assert_eq!(answer.named & !0b101, 0, "{row}");
-        let answer = new.answer(hash(row));
-        assert!(answer.covered == 3 && answer.named & 1 == 1 && (row >= 150 || answer.named == 3));
+        let named = old.answer(hash(row)).named();
+        assert_eq!(old.answer(hash(row)), MapAnswer::from_masks(0b101, named));
+        assert!(!(50..150).contains(&row) || named & 1 == 1, "{row}");
+        assert!(row >= 100 || named & 4 == 4, "{row}");
+        assert_eq!(named & !0b101, 0, "{row}");
+        let named = new.answer(hash(row)).named();
+        assert_eq!(new.answer(hash(row)), MapAnswer::from_masks(3, named));
+        assert!(named & 1 == 1 && (row >= 150 || named == 3));
     }
     let covers: Vec<_> = (0..100).map(|index| old.covers(index)).collect();
     assert_eq!(covers.iter().filter(|covers| **covers).count(), 2);
@@ -244,7 +246,7 @@ fn files_after_the_64th_are_not_covered() {
     list[66] = slots;
     let coverage = Coverage::new(map, list);
     assert!(!coverage.covers(66) && coverage.slots(66) == slots);
-    assert_eq!((coverage.covered_files(), coverage.answer(hash(1)).named), (0, 0));
+    assert_eq!((coverage.covered_files(), coverage.answer(hash(1)).named()), (0, 0));
 }
 
 /// Readers look up rows of published slots while the writer inserts others.
@@ -363,7 +365,7 @@ proptest! {
                 for row in rows {
                     let found = Slots::from_bits(map.slots(hash(*row)).bits() & slots.bits());
                     prop_assert!(!found.is_empty(), "row {row} of file {index}");
-                    prop_assert!(coverage.answer(hash(*row)).named >> index & 1 == 1);
+                    prop_assert!(coverage.answer(hash(*row)).named() >> index & 1 == 1);
                 }
             }
         }

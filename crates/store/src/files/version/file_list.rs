@@ -57,7 +57,7 @@ impl Files {
 
     /// Asserts that the ranks are 1, 2, 3 … in the order of the sequence ids, newest first.
     ///
-    /// [`LookupFiles::new`] asserts the order by time.
+    /// `lookup_files` asserts the order by time.
     fn assert_in_order(&self) {
         let mut by_rank: Vec<_> = self.files.iter().collect();
         by_rank.sort_by_key(|ranked| ranked.rank);
@@ -220,6 +220,7 @@ fn lookup_files(ranked: &[RankedFile]) -> LookupFiles {
         file.reader.lookup_file().times(file.oldest(), file.newest())
     };
     LookupFiles::new(ranked.iter().map(lookup_file).collect())
+        .expect("files are sorted by their newest cells")
 }
 
 #[cfg(test)]
