@@ -15,7 +15,7 @@ use support::fixtures::Fixture;
 
 fn filter(kind: FilterKind, error_rate: f64) -> FilterOptions {
     let rate = ErrorRate::new(error_rate).expect("a rate");
-    FilterOptions { kind, sizing: Sizing::ErrorRate(rate), seed: Seed::new(3) }
+    FilterOptions::new(kind, Sizing::ErrorRate(rate)).seed(Seed::new(3))
 }
 
 fn rebuilt(bytes: &[u8], filter: impl Into<Option<FilterOptions>>) -> Vec<u8> {

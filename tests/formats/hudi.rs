@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use filter::{ErrorRate, FilterKind, Seed, Sizing};
+use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::tools::{rebuild_filter, writer_options};
 use sstable::{Error, FileName, FilterOptions, Limits, Reader, ReaderOptions, Writer, verify};
 use support::hudi::HudiFile;
@@ -64,7 +64,7 @@ fn cells_of_hudi_are_not_written_into_a_file_of_hbase() {
 fn a_filter_is_not_put_into_a_file_of_hudi() {
     let file = HudiFile::all().pop().expect("one");
     let sizing = Sizing::ErrorRate(ErrorRate::HBASE);
-    let filter = FilterOptions { kind: FilterKind::BlockedBloom, sizing, seed: Seed::default() };
+    let filter = FilterOptions::new(FilterKind::BlockedBloom, sizing);
     let source = Arc::new(Bytes::from(file.bytes));
     let name = FileName::new(file.name);
     let error = rebuild_filter(source, name, Limits::default(), Some(filter), &[], Vec::new());

@@ -94,7 +94,7 @@ prop_compose! {
             .compress_tags(compress_tags);
         let rate = Sizing::ErrorRate(ErrorRate::HBASE);
         let kind = FilterKind::BlockedBloom;
-        let ours = FilterOptions { kind, sizing: rate, seed: Seed::new(3) };
+        let ours = FilterOptions::new(kind, rate).seed(Seed::new(3));
         if filter { options.filter(ours) } else { options }
     }
 }

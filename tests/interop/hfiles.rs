@@ -237,7 +237,7 @@ fn hbase_accepts_its_own_files_with_a_row_filter_added() {
 }
 
 fn filter_of(kind: FilterKind) -> FilterOptions {
-    FilterOptions { kind, sizing: Sizing::ErrorRate(ErrorRate::HBASE), seed: Seed::new(1) }
+    FilterOptions::new(kind, Sizing::ErrorRate(ErrorRate::HBASE)).seed(Seed::new(1))
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use filter::{ErrorRate, FilterKind, Seed, Sizing};
+use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{
     BlockCache, BlockHeader, BlockOffset, BloomType, Caching, Cell, CellRef, CellType, Comparator,
     DataBlockEncoding, FileName, FilterOptions, KeyRef, ReadTrace, Reader, ReaderOptions, Result,
@@ -106,11 +106,10 @@ impl Sound {
     ///
     /// If the cells contradict the options.
     pub fn written_with(name: &str, options: WriterOptions, cells: &[Cell]) -> Self {
-        let filter = FilterOptions {
-            kind: FilterKind::BlockedBloom,
-            sizing: Sizing::ErrorRate(ErrorRate::new(0.01).expect("in range")),
-            seed: Seed::default(),
-        };
+        let filter = FilterOptions::new(
+            FilterKind::BlockedBloom,
+            Sizing::ErrorRate(ErrorRate::new(0.01).expect("in range")),
+        );
         let options = options
             .includes_tags(true)
             .filter(filter)

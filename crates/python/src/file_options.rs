@@ -49,7 +49,7 @@ impl FileOptions {
                 ErrorRate::new(0.01).map_err(|error| PyValueError::new_err(error.to_string()))?;
             // The seed of `hfile build`, so that the same cells give the same bytes.
             let (sizing, seed) = (Sizing::ErrorRate(rate), Seed::new(0));
-            options = options.filter(FilterOptions { kind, sizing, seed });
+            options = options.filter(FilterOptions::new(kind, sizing).seed(seed));
         }
         if let Some(size) = self.block_size {
             options = options.block_size(size);

@@ -24,11 +24,7 @@ pub(crate) const ROWS: u32 = 3000;
 
 pub(crate) fn with_filter() -> WriterOptions {
     let sizing = Sizing::ErrorRate(ErrorRate::new(0.01).unwrap());
-    WriterOptions::default().filter(FilterOptions {
-        kind: FilterKind::BlockedBloom,
-        sizing,
-        seed: SEED,
-    })
+    WriterOptions::default().filter(FilterOptions::new(FilterKind::BlockedBloom, sizing).seed(SEED))
 }
 
 /// Writes a file with rows of even numbers.

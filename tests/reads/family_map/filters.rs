@@ -179,11 +179,7 @@ fn partitions_and_their_index_leave_memory() {
     let keys: Vec<_> = (0..ROWS).map(key).collect();
     let cells = keys.iter().map(|key| CellRef { row: key.as_bytes(), qualifier: b"q", ..PUT });
     let sizing = Sizing::ErrorRate(ErrorRate::HBASE);
-    let filter = sstable::FilterOptions {
-        kind: FilterKind::BlockedBloom,
-        sizing,
-        seed: filter::Seed::default(),
-    };
+    let filter = sstable::FilterOptions::new(FilterKind::BlockedBloom, sizing);
     let partitions = WriterOptions::default().bloom_type(BloomType::None);
     let partitions = partitions.filter(filter).filter_block_size(1024);
     std::fs::write(&load, hfile(&load, partitions, cells)).unwrap();

@@ -13,7 +13,7 @@ use std::path::Path;
 use anyhow::Context;
 use cells::parse_hex;
 use filter::bloom::hbase::HashType;
-use filter::{ErrorRate, FilterKind, Seed, Sizing};
+use filter::{ErrorRate, FilterKind, Sizing};
 use serde::Deserialize;
 use sstable::{
     BloomType, ChecksumType, Comparator, Compression, DataBlockEncoding, FilterOptions,
@@ -266,18 +266,23 @@ impl WritingOptions {
             .given(filter, WriterOptions::filter))
     }
 
+    /// Returns the create time, if it is given.
+    pub(crate) fn create_time(&self) -> Option<Timestamp> {
+        self.create_time.map(Timestamp::new)
+    }
+
     fn filter_options(&self, kind: FilterKind) -> Result<FilterOptions, UsageError> {
         let rate = error_rate(self.filter_error_rate.unwrap_or(0.01))?;
-        // The seed is fixed, so that the same cells give the same bytes. Stores use random
-        // seeds instead, to protect their filters against keys that are chosen to collide.
-        Ok(FilterOptions { kind, sizing: Sizing::ErrorRate(rate), seed: Seed::new(0) })
+        // With the default seed, the same cells give the same bytes. Stores use random seeds
+        // instead, to protect their filters against keys that are chosen to collide.
+        Ok(FilterOptions::new(kind, Sizing::ErrorRate(rate)))
     }
 
     fn apply_file_info(&self, options: WriterOptions) -> Result<WriterOptions, UsageError> {
         let mut options = options
             .given(self.max_sequence_id.map(SequenceId::new), WriterOptions::max_sequence_id)
             .given(self.major_compaction, WriterOptions::major_compaction)
-            .given(self.create_time.map(Timestamp::new), WriterOptions::create_time)
+            .given(self.create_time(), WriterOptions::create_time)
             .given(self.hbase_version, WriterOptions::hbase_version);
         let flags = self.file_info_flags.iter().map(|entry| {
             let usage = || UsageError(format!("file info {entry:?}: expected KEY=HEX"));

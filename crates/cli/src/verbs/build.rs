@@ -116,13 +116,14 @@ impl Build {
         // Read once: it may be a pipe.
         let settings = self.options.as_deref().map(WritingOptions::read).transpose()?;
         let settings = settings.as_ref();
-        let (mut writing, order) = self.writer_options(settings, WriterOptions::default())?;
+        let mut defaults = WriterOptions::default();
         if is_for_regions {
-            // Below the given options, which may keep sequence ids.
-            let time = writing.create_time.unwrap_or(now);
-            (writing, _) =
-                self.writer_options(settings, WriterOptions::default().bulk_load(time))?;
+            // The given options apply after these, and may keep sequence ids.
+            let of_settings = settings.and_then(WritingOptions::create_time);
+            let time = self.writing.create_time().or(of_settings).unwrap_or(now);
+            defaults = defaults.bulk_load(time);
         }
+        let (writing, order) = self.writer_options(settings, defaults)?;
         if options.is_dry_run {
             let order = matches!(self.sort.sorting(), Sorting::None).then_some(order);
             let checks = Checks { order, family: None, is_single_file: !is_for_regions };

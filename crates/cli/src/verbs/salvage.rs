@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use filter::{ErrorRate, Seed, Sizing};
+use filter::{ErrorRate, Sizing};
 use serde::Serialize;
 use sstable::tools::writer_options_of_damaged;
 use sstable::{
@@ -140,7 +140,7 @@ fn writer_options(reader: &Reader, notes: &mut Vec<String>) -> anyhow::Result<Wr
         Ok(Some(filter)) => {
             let rate = ErrorRate::new(filter.error_rate).unwrap_or(ErrorRate::HBASE);
             let (kind, sizing) = (filter.kind, Sizing::ErrorRate(rate));
-            options = options.filter(FilterOptions { kind, sizing, seed: Seed::new(0) });
+            options = options.filter(FilterOptions::new(kind, sizing));
         }
         Err(error) => notes.push(format!(
             "the row filter cannot be read, so the new file has none; hfile filter rebuild adds one: {error}"

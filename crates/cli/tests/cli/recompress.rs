@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use filter::{ErrorRate, FilterKind, Seed, Sizing};
+use filter::{ErrorRate, FilterKind, Sizing};
 use serde_json::Value;
 use sstable::{
     BloomType, CellRef, FileInfo, FileName, FilterOptions, ReadTrace, Reader, ReaderOptions,
@@ -166,11 +166,10 @@ fn file_with_a_filter_of_other_rows(directory: &TempDir) -> String {
         }
         fs::write(&place, writer.finish().expect("memory takes it").0).expect("disk takes it");
     };
-    let filter = FilterOptions {
-        kind: FilterKind::BlockedBloom,
-        sizing: Sizing::ErrorRate(ErrorRate::new(0.01).expect("in range")),
-        seed: Seed::default(),
-    };
+    let filter = FilterOptions::new(
+        FilterKind::BlockedBloom,
+        Sizing::ErrorRate(ErrorRate::new(0.01).expect("in range")),
+    );
     write(5000..5100, WriterOptions::default().filter(filter), &[]);
     let other = Reader::open_file(&place, ReaderOptions::default()).expect("sound");
     let filters: Vec<_> = other

@@ -114,7 +114,7 @@ fn write(path: &Path, block_kib: u32, rows: Range<u32>, step: usize) {
     if step > 1 || block_kib > 1 {
         let sizing = Sizing::ErrorRate(ErrorRate::HBASE);
         let kind = FilterKind::BlockedBloom;
-        options = options.filter(FilterOptions { kind, sizing, seed: Seed::new(1) });
+        options = options.filter(FilterOptions::new(kind, sizing).seed(Seed::new(1)));
     }
     fs::write(path, hfile(path, options, cells)).expect("the disk has room");
 }

@@ -1,6 +1,6 @@
 use bytes::Bytes;
 use cells::{CellRef, CellType, SequenceId, Timestamp};
-use filter::{ErrorRate, FilterKind, Seed, Sizing};
+use filter::{ErrorRate, FilterKind, Sizing};
 
 use super::*;
 use crate::block::BloomType;
@@ -97,11 +97,10 @@ fn rows(letter: char) -> Vec<u8> {
         .block_size(1)
         .index_min_entries(1000)
         .create_time(Timestamp::new(1))
-        .filter(FilterOptions {
-            kind: FilterKind::BlockedBloom,
-            sizing: Sizing::ErrorRate(ErrorRate::new(0.001).unwrap()),
-            seed: Seed::default(),
-        });
+        .filter(FilterOptions::new(
+            FilterKind::BlockedBloom,
+            Sizing::ErrorRate(ErrorRate::new(0.001).unwrap()),
+        ));
     let mut writer = Writer::new(Vec::new(), FileName::new("rows"), options).unwrap();
     for number in 0..40 {
         let row = format!("{letter}{number:02}");
@@ -172,11 +171,10 @@ fn deep() -> Vec<u8> {
         .index_min_entries(2)
         .bloom_type(BloomType::Row)
         .bloom_block_size(64)
-        .filter(FilterOptions {
-            kind: FilterKind::BlockedBloom,
-            sizing: Sizing::ErrorRate(ErrorRate::new(0.001).unwrap()),
-            seed: Seed::default(),
-        });
+        .filter(FilterOptions::new(
+            FilterKind::BlockedBloom,
+            Sizing::ErrorRate(ErrorRate::new(0.001).unwrap()),
+        ));
     let mut writer = Writer::new(Vec::new(), FileName::new("deep"), options).unwrap();
     for number in 0..200 {
         let row = format!("row{number:03}");

@@ -76,7 +76,7 @@ pub struct WriterOptions {
     /// Whether the file is marked as the result of a major compaction.
     pub(crate) major_compaction: bool,
     /// The create time; `None` for the time when the file is finished.
-    pub create_time: Option<Timestamp>,
+    pub(crate) create_time: Option<Timestamp>,
     /// The HBase whose bytes are written.
     pub(crate) hbase_version: HBaseVersion,
     /// Further entries of the file info.
@@ -98,7 +98,7 @@ pub struct WriterOptions {
 /// };
 ///
 /// let (kind, seed) = (FilterKind::Ribbon, Seed::random());
-/// let filter = FilterOptions { kind, sizing: Sizing::ErrorRate(ErrorRate::new(0.01)?), seed };
+/// let filter = FilterOptions::new(kind, Sizing::ErrorRate(ErrorRate::new(0.01)?)).seed(seed);
 /// // No filter of HBase's beside it; keep it if HBase is to read the file.
 /// let options = WriterOptions::default().filter(filter).bloom_type(BloomType::None);
 /// let name = FileName::new("users.hfile");
@@ -118,16 +118,27 @@ pub struct WriterOptions {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[must_use]
 pub struct FilterOptions {
-    /// The kind of filter.
-    pub kind: FilterKind,
-    /// The size of the filter.
-    pub sizing: Sizing,
-    /// The hash seed. A store uses one seed, so that one hash of a key serves all files.
-    pub seed: Seed,
+    pub(crate) kind: FilterKind,
+    pub(crate) sizing: Sizing,
+    pub(crate) seed: Seed,
 }
 
 impl FilterOptions {
+    /// Makes the options of a filter of this kind and size.
+    pub const fn new(kind: FilterKind, sizing: Sizing) -> Self {
+        Self { kind, sizing, seed: Seed::new(0) }
+    }
+
+    /// Sets the hash seed. Default: 0, so that the same cells give the same bytes.
+    ///
+    /// The filters of many files should share one seed: a [`RowProbe`](crate::RowProbe) with this seed then hashes its
+    /// row once for all of them. A random seed protects filters against keys that are chosen to collide.
+    pub const fn seed(self, seed: Seed) -> Self {
+        Self { seed, ..self }
+    }
+
     /// Checks that files can have this filter, before the number of rows is known.
     ///
     /// Writers check this, too.

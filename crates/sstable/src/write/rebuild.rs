@@ -70,7 +70,7 @@ const CHUNK_LEN: usize = 1 << 20;
 ///
 /// let source = Arc::new(Bytes::from_static(file));
 /// let sizing = Sizing::ErrorRate(ErrorRate::new(0.001)?);
-/// let filter = FilterOptions { kind: FilterKind::BlockedBloom, sizing, seed: Seed::new(7) };
+/// let filter = FilterOptions::new(FilterKind::BlockedBloom, sizing).seed(Seed::new(7));
 /// let name = FileName::new("4f1c.hfile");
 /// let (bytes, _) =
 ///     rebuild_filter(source, name.clone(), Limits::default(), Some(filter), &[], Vec::new())?;

@@ -173,7 +173,7 @@ fn keys_max(options: &FilterOptions, block_size: u32) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use filter::{FilterKind, Seed};
+    use filter::FilterKind;
 
     use super::*;
 
@@ -183,7 +183,7 @@ mod tests {
         for &kind in FilterKind::IN_FILES {
             for bits in [6.0, 10.0, 13.7] {
                 let sizing = Sizing::BitsPerKey(bits);
-                let options = FilterOptions { kind, sizing, seed: Seed::new(0) };
+                let options = FilterOptions::new(kind, sizing);
                 let keys = keys_max(&options, block_size) as u64;
                 // Some kinds need more bits per key.
                 let Ok(plan) = filter::plan(kind, sizing, keys) else { continue };

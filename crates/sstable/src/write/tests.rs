@@ -139,7 +139,7 @@ fn with_filter() -> WriterOptions {
 }
 
 fn with_sizing(kind: FilterKind, sizing: Sizing) -> WriterOptions {
-    WriterOptions::default().filter(FilterOptions { kind, sizing, seed: Seed::new(7) })
+    WriterOptions::default().filter(FilterOptions::new(kind, sizing).seed(Seed::new(7)))
 }
 
 /// A split-block filter of this error rate exists for a hundred rows, but not for a thousand.

@@ -14,6 +14,6 @@ impl RowFilter {
     /// Returns the options of the filter in a file.
     pub(crate) const fn with_seed(self, seed: Seed) -> FilterOptions {
         let Self { kind, sizing } = self;
-        FilterOptions { kind, sizing, seed }
+        FilterOptions::new(kind, sizing).seed(seed)
     }
 }

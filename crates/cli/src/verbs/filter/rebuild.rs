@@ -176,7 +176,7 @@ impl Rebuild {
         let sizing = sizing(self.error_rate, self.bits_per_key, self.budget)?;
         let seed = Seed::new(self.seed.unwrap_or(0));
         let kind = self.kind.as_ref().and_then(|kind| kind.0);
-        let filter = kind.map(|kind| FilterOptions { kind, sizing, seed });
+        let filter = kind.map(|kind| FilterOptions::new(kind, sizing).seed(seed));
         if let Some(filter) = filter {
             filter.check().map_err(|error| UsageError(error.to_string()))?;
         }
