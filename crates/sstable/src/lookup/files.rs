@@ -39,7 +39,8 @@ impl LookupFile {
 
     /// Sets the time range of the file's cells. Default: any time.
     ///
-    /// A delete marker extends the range down to the oldest time that the marker covers.
+    /// Lookups skip files by these times. [`FileInfo::time_range`](crate::FileInfo::time_range) has the times of the
+    /// cells; a delete marker extends the range down to the oldest time that the marker covers.
     #[must_use]
     pub fn times(self, oldest: Timestamp, newest: Timestamp) -> Self {
         Self { oldest, newest, ..self }
