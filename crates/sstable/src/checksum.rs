@@ -23,6 +23,7 @@ impl ChecksumType {
     pub const ALL: [Self; 3] = [Self::Null, Self::Crc32, Self::Crc32c];
 
     /// The algorithm's code in the block header.
+    #[doc(hidden)]
     pub const fn code(self) -> u8 {
         match self {
             Self::Null => 0,
@@ -32,7 +33,7 @@ impl ChecksumType {
     }
 
     /// Returns the algorithm with this code.
-    pub fn from_code(code: u8) -> Option<Self> {
+    pub(crate) fn from_code(code: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.code() == code)
     }
 

@@ -216,11 +216,13 @@ impl BlockType {
     ];
 
     /// Returns the type with this magic.
+    #[doc(hidden)]
     pub fn from_magic(magic: [u8; 8]) -> Option<Self> {
         Self::TABLE.iter().find(|(_, known, _)| *known == magic).map(|(found, _, _)| *found)
     }
 
     /// Returns the magic of the type: the 8 bytes with which its blocks start.
+    #[doc(hidden)]
     pub fn magic(self) -> [u8; 8] {
         self.entry().1
     }

@@ -224,7 +224,6 @@ pub use checksum::ChecksumType;
 pub use compression::{Compression, ZstdFraming};
 pub use encoding::DataBlockEncoding;
 pub use error::{BlockType, Damage, Error, Result};
-pub use file::block_contents::{BlockContents, BlockFirstKey};
 pub use file::file_info::{FileInfo, FileInfoValue, TimeRange};
 pub use file::filters::chunked_bloom::BloomSummary;
 pub use file::filters::filter_answer::FilterAnswer;

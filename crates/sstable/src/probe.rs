@@ -43,6 +43,7 @@ impl<'k> RowProbe<'k> {
     }
 
     /// Returns a probe for a row or, if `qualifier` is given, [for that column](Self::with_column).
+    #[doc(hidden)]
     #[inline]
     pub fn of_column(row: &'k [u8], qualifier: Option<&'k [u8]>, seed: Seed) -> Self {
         Self {
@@ -76,7 +77,7 @@ impl<'k> RowProbe<'k> {
     }
 
     /// The qualifier, if the probe is restricted to a column.
-    pub const fn qualifier(&self) -> Option<&'k [u8]> {
+    pub(crate) const fn qualifier(&self) -> Option<&'k [u8]> {
         self.qualifier
     }
 

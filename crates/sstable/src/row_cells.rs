@@ -24,7 +24,8 @@ impl<'r> RowCells<'r> {
         Self { row, scanner, lookup }
     }
 
-    /// Returns the cells of a row that a file cannot have, by its range of rows. The trace counts the file as skipped.
+    /// Returns no cells, for a row that is outside of the rows of its file. The trace counts the file as skipped.
+    #[doc(hidden)]
     pub fn out_of_range(row: &'r [u8]) -> Self {
         let mut trace = ReadTrace::default();
         (trace.files_considered, trace.files_skipped_by_range) = (1, 1);

@@ -4,6 +4,7 @@
 //! |-----------------------------------------------------|------------------------------------------------------|
 //! | [`writer_options`], [`writer_options_of_damaged`]   | writing the cells of a file again, in the same way   |
 //! | [`rebuild_filter`], [`FileInfoChange`]              | a copy of a file with another row filter             |
+//! | [`BlockContents`], [`BlockFirstKey`]                | a list of the blocks of a file                       |
 //! | [`unload_filters`], [`load_pinned_filters`]         | files whose filters a family map replaces            |
 //! | [`FileInCache`], [`Reservation`], [`ReadCounters`]  | the cache and the counters of a store                |
 //! | [`NewFiles`], [`PendingFile`], [`LocalFiles`]       | files that get their name once they are on disk      |
@@ -11,6 +12,7 @@
 //! | [`OwnProcess`]                                      | threads and locks after a fork                       |
 
 pub use crate::cache::{FileInCache, Reservation};
+pub use crate::file::block_contents::{BlockContents, BlockFirstKey};
 pub use crate::own_process::OwnProcess;
 pub use crate::source::{OpenFilesLimit, PooledFile, close_some_files, raise_descriptors_max};
 pub use crate::trace::ReadCounters;

@@ -95,7 +95,7 @@ impl ReadTrace {
     /// Counts a block.
     ///
     /// `len` is the size on disk of a block from the file, and the size in memory of a cached block.
-    pub fn touch(&mut self, kind: BlockKind, source: BlockSource, len: usize) {
+    pub(crate) fn touch(&mut self, kind: BlockKind, source: BlockSource, len: usize) {
         self.blocks[kind as usize][source as usize] += 1;
         self.bytes[kind as usize][source as usize] += len as u64;
     }

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 
 use cells::escape;
 use serde::Serialize;
-use sstable::{BlockContents, BlockFirstKey, BlockHeader, BlockOffset, BlockType, KeyRef};
+use sstable::tools::{BlockContents, BlockFirstKey};
+use sstable::{BlockHeader, BlockOffset, BlockType, KeyRef};
 
 use crate::failure::Answer;
 use crate::inputs::{Input, Inputs, OpenInput, Target};

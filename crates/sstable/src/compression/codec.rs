@@ -44,6 +44,7 @@ impl Compression {
     ];
 
     /// The codec's code in the trailer.
+    #[doc(hidden)]
     pub const fn code(self) -> u32 {
         match self {
             Self::Lzo => 0,
@@ -59,6 +60,7 @@ impl Compression {
     }
 
     /// Returns the codec with this code.
+    #[doc(hidden)]
     pub fn from_code(code: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.code() == code)
     }

@@ -24,6 +24,7 @@ impl DataBlockEncoding {
         [Self::None, Self::Prefix, Self::Diff, Self::FastDiff, Self::RowIndexV1];
 
     /// The id at the start of an encoded block.
+    #[doc(hidden)]
     pub const fn id(self) -> u16 {
         match self {
             Self::None => 0,
@@ -35,6 +36,7 @@ impl DataBlockEncoding {
     }
 
     /// Returns the encoding with this id. The missing ids are encodings that HBase removed.
+    #[doc(hidden)]
     pub fn from_id(id: u16) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.id() == id)
     }

@@ -57,6 +57,7 @@ impl FileBlocks<'_> {
     /// # Errors
     ///
     /// If the block cannot be read.
+    #[doc(hidden)]
     pub fn contents(self, at: BlockOffset, header: &BlockHeader) -> Result<BlockContents> {
         let block_type = header.block_type;
         let found = match block_type {

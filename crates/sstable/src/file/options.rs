@@ -43,6 +43,7 @@ impl ReaderOptions {
     }
 
     /// Sets the block cache that `make` returns, unless one is set.
+    #[doc(hidden)]
     pub fn cache_or_else(mut self, make: impl FnOnce() -> Arc<BlockCache>) -> Self {
         self.cache.get_or_insert_with(make);
         self

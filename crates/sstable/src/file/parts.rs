@@ -169,6 +169,7 @@ impl<'a> FileIndex<'a> {
     /// # Errors
     ///
     /// If an index block cannot be read.
+    #[doc(hidden)]
     pub fn cuts(self, len: u64, trace: &mut ReadTrace) -> Result<Vec<Vec<u8>>> {
         let Some(index) = &self.0.index else { return Ok(Vec::new()) };
         let context =
@@ -193,6 +194,7 @@ impl<'a> FileIndex<'a> {
     ///
     /// A reader that goes on after damage continues there. If an index block cannot be read, all
     /// its data blocks are left out. `None` if no data block follows that the index can name.
+    #[doc(hidden)]
     pub fn key_after(self, key: &KeyRef<'_>, trace: &mut ReadTrace) -> Option<Bytes> {
         let index = self.0.index.as_ref()?;
         let mut context =
@@ -267,6 +269,7 @@ impl FileFilters<'_> {
     /// Returns the number of rows in the row filter, as the file info states it.
     ///
     /// Reads no block. Returns `None` if the file has no such filter.
+    #[doc(hidden)]
     pub fn row_filter_keys(&self) -> Option<u64> {
         self.filters.row_filter.as_ref()?;
         self.file.file_info.row_filter_id().map(|id| id.keys)
@@ -275,6 +278,7 @@ impl FileFilters<'_> {
     /// Returns whether the file holds blocks of a filter over rows in memory.
     ///
     /// Blocks in the block cache do not count.
+    #[doc(hidden)]
     pub fn are_in_memory(&self) -> bool {
         self.filters.are_loaded()
     }

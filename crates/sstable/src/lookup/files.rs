@@ -47,12 +47,12 @@ impl LookupFile {
     }
 
     /// Returns the time of the oldest cell that the file may hold.
-    pub const fn oldest(&self) -> Timestamp {
+    pub(super) const fn oldest(&self) -> Timestamp {
         self.oldest
     }
 
     /// Returns the time of the newest cell that the file may hold.
-    pub const fn newest(&self) -> Timestamp {
+    pub(super) const fn newest(&self) -> Timestamp {
         self.newest
     }
 

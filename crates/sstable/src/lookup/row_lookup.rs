@@ -148,6 +148,7 @@ impl<'a> RowLookup<'a> {
     }
 
     /// Returns the counters of the lookup so far, so that the caller can add its own reads.
+    #[doc(hidden)]
     pub const fn trace_mut(&mut self) -> &mut ReadTrace {
         &mut self.trace
     }

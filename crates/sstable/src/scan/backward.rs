@@ -243,10 +243,7 @@ impl Scanner {
     }
 
     /// Returns the block before `block`, and moves the index cursor to it.
-    pub(super) fn block_before(
-        &mut self,
-        block: &DecodedBlock,
-    ) -> Result<Option<Arc<DecodedBlock>>> {
+    fn block_before(&mut self, block: &DecodedBlock) -> Result<Option<Arc<DecodedBlock>>> {
         let cursor = self.take_index_cursor(DataRef::Decoded(block))?;
         let (file, mut context) = self.file_and_context();
         let Some(cursor) = cursor.into_previous(file, &mut context)? else { return Ok(None) };

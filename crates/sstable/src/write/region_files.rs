@@ -124,6 +124,7 @@ impl<'s, F: NewFiles> RegionFiles<'s, F> {
     ///
     /// This also covers the filters and the index at the end of a file, which can take seconds, and which a check between
     /// cells does not reach.
+    #[doc(hidden)]
     #[must_use]
     pub fn cancelled_if(self, is_cancelled: &'s dyn Fn() -> bool) -> Self {
         Self { cancellation: Cancellation(is_cancelled), ..self }
