@@ -36,7 +36,7 @@
 //! |-----------------------------------------------|--------------------------------------------------|
 //! | write a file                                  | [`Writer`], [`WriterOptions`]                    |
 //! | open a file, or any source of bytes           | [`Reader::open_file`], [`Reader::open`], [`ReadAt`] |
-//! | read one row, or a range                      | [`Reader::row`], [`Reader::scanner`]             |
+//! | read one row, or a range                      | [`Reader::row`], [`Reader::scanner`], [`Scanner::until`] |
 //! | read a whole file fast                        | [`Reader::bulk_scanner`]                         |
 //! | search many files for a row, newest first     | [`lookup`]: for engines whose files are HFiles   |
 //! | share decoded blocks among files              | [`BlockCache`], [`ReaderOptions::cache`]         |

@@ -44,7 +44,7 @@ impl FamilyCells {
             None => log.merge(start, order).map(|cells| Source::LogRuns(Box::new(cells))),
         });
         let wanted = open.files.iter().filter(|file| file.has_rows_of(plan, range));
-        let files = wanted.map(|file| file.cells(plan));
+        let files = wanted.map(|file| file.cells(plan, range));
         let sources = log.transpose()?.into_iter().chain(files).collect();
         let merge = MergeCursor::with_order(sources, start, order)?;
         let is_single_row = plan.single_row().is_some();

@@ -30,6 +30,8 @@ struct BeyondDamage {
     losses: Losses,
     /// What is missing, but for the message and the rows.
     place: MissingCells,
+    /// The row before which the scanner ends.
+    stop: Option<Vec<u8>>,
     /// The flat key of the first cell of a top half.
     first: Vec<u8>,
     /// The flat key of the last cell, or of the last seek.
@@ -60,6 +62,7 @@ impl FileCells {
                 order: reader.whole().trailer().comparator,
                 losses: losses.clone(),
                 place: place(),
+                stop: None,
                 first,
                 last: Vec::new(),
                 last_row: None,
@@ -67,6 +70,14 @@ impl FileCells {
             })
         });
         Self { scanner, sequence, passed_filter: false, beyond_damage }
+    }
+
+    /// Sets the row before which the scanner ends, so that damage there does not count as a loss of later rows.
+    pub(super) fn until(mut self, stop: Option<&[u8]>) -> Self {
+        if let Some(beyond) = &mut self.beyond_damage {
+            beyond.stop = stop.map(<[u8]>::to_vec);
+        }
+        self
     }
 
     /// Sets whether a filter said that the file may have the only row of the scan.
@@ -113,7 +124,8 @@ impl FileCells {
             }
             // The blocks up to the next sound one are one loss.
             if sought.is_ok() {
-                let last = self.scanner.cell().map(|cell| cell.row.to_vec());
+                let next_row = self.scanner.cell().map(|cell| cell.row.to_vec());
+                let last = next_row.or_else(|| beyond.stop.clone());
                 let rows = RowsBetween { first, last };
                 beyond.losses.add(MissingCells { what, rows, ..beyond.place.clone() });
                 beyond.remember(&self.scanner);

@@ -7,7 +7,7 @@ use cells::rules::Rules;
 use cells::{RowsBetween, error_line};
 use filter::Seed;
 use sstable::lookup::{FilterQuestion, WantedCells};
-use sstable::{Caching, FileName, FilterAnswer, ReadTrace, RowProbe};
+use sstable::{Caching, FileName, FilterAnswer, KeyRef, ReadTrace, RowProbe};
 
 use super::damage::MissingCells;
 use super::file_cells::FileCells;
@@ -216,9 +216,12 @@ impl OpenFile {
         range.overlaps(self.reader.whole(), plan.order)
     }
 
-    /// Returns a cursor without a position over the cells of the file.
-    pub(super) fn cells(&self, plan: &ScanPlan) -> Source {
-        let scanner = self.reader.scanner(Caching::Bypass);
+    /// Returns a cursor without a position over the cells of the file before the end of a range.
+    pub(super) fn cells(&self, plan: &ScanPlan, range: &RowRange) -> Source {
+        let mut scanner = self.reader.scanner(Caching::Bypass);
+        if let Some(stop) = &range.stop {
+            scanner = scanner.until(KeyRef::before_row(stop));
+        }
         let sequence = self.sequence.of_cells;
         let cells =
             FileCells::new(&self.reader, scanner, sequence, &plan.losses, || MissingCells {
@@ -228,6 +231,7 @@ impl OpenFile {
                 what: String::new(),
                 rows: RowsBetween::default(),
             });
-        Source::File(Box::new(cells.passed_filter(self.passed_filter)))
+        let bounded = cells.until(range.stop.as_deref());
+        Source::File(Box::new(bounded.passed_filter(self.passed_filter)))
     }
 }

@@ -6,6 +6,7 @@
 pub(crate) mod made;
 
 mod ages;
+mod bounds;
 mod columns;
 mod compactions;
 mod constants;

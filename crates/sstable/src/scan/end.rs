@@ -35,9 +35,13 @@ pub(super) struct StopKey {
 
 impl StopKey {
     fn new(key: KeyRef<'_>) -> Self {
-        let KeyRef { row, family, qualifier, timestamp, type_code } = key;
-        let [row, family, qualifier] = [row, family, qualifier].map(<[u8]>::to_vec);
-        Self { row, family, qualifier, timestamp, type_code }
+        Self {
+            row: key.row.to_vec(),
+            family: key.family.to_vec(),
+            qualifier: key.qualifier.to_vec(),
+            timestamp: key.timestamp,
+            type_code: key.type_code,
+        }
     }
 
     pub(super) fn key(&self) -> KeyRef<'_> {
