@@ -13,30 +13,11 @@ use std::sync::Arc;
 
 use cells::KeyRef;
 
-use super::position::ScanPosition;
+use super::position::{RowPlace, ScanPosition};
 use super::scanner::Scanner;
 use crate::block::data::DataRef;
 use crate::block::decoded::DecodedBlock;
 use crate::error::Result;
-
-/// The place of a row's first cell in the file.
-#[derive(Debug)]
-pub(super) struct RowPlace {
-    pub(super) block: Arc<DecodedBlock>,
-    /// The number of the row in the block, counted from 0.
-    pub(super) number: usize,
-}
-
-impl RowPlace {
-    pub(super) fn last_of(block: Arc<DecodedBlock>) -> Self {
-        let number = block.row_count().saturating_sub(1); // A block has at least one row.
-        Self { block, number }
-    }
-
-    pub(super) fn row(&self) -> &[u8] {
-        self.block.row(self.number)
-    }
-}
 
 impl Scanner {
     /// Moves to the last cell before `key`, forwards or backwards.

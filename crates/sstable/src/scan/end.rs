@@ -1,61 +1,18 @@
-//! The end of a bounded scan: a key, or a number of cells.
+//! Bounded scans: they end before a key, or after a number of cells.
 //!
 //! A scan that bypasses the cache compares the first key of a block with the index when the scan enters the
 //! block, and the last key when the scan leaves the block. A bounded scan ends inside a block, so it compares the
 //! key at which it ends. If a block held a cell of a later block, the scan would otherwise end at that cell,
 //! and miss the cells of the blocks between without an error.
 
-use std::cmp::Ordering;
 use std::sync::Arc;
 
-use cells::{Comparator, KeyRef, Timestamp};
+use cells::KeyRef;
 
 use super::position::ScanPosition;
 use super::scanner::Scanner;
+use super::stop::{ScanEnd, StopKey};
 use crate::error::Result;
-
-/// Where a scan ends before the end of its file.
-#[derive(Debug)]
-pub(super) struct ScanEnd {
-    /// The first key that the scan does not return.
-    stop: Option<Arc<StopKey>>,
-    /// The number of cells that the scan may still return, with the current one.
-    cells_left: u64,
-}
-
-/// A key of any length: a flat key could not hold a stop row that exceeds the maximum.
-#[derive(Debug)]
-pub(super) struct StopKey {
-    row: Vec<u8>,
-    family: Vec<u8>,
-    qualifier: Vec<u8>,
-    timestamp: Timestamp,
-    type_code: u8,
-}
-
-impl StopKey {
-    fn new(key: KeyRef<'_>) -> Self {
-        Self {
-            row: key.row.to_vec(),
-            family: key.family.to_vec(),
-            qualifier: key.qualifier.to_vec(),
-            timestamp: key.timestamp,
-            type_code: key.type_code,
-        }
-    }
-
-    pub(super) fn key(&self) -> KeyRef<'_> {
-        let Self { row, family, qualifier, timestamp, type_code } = self;
-        KeyRef { row, family, qualifier, timestamp: *timestamp, type_code: *type_code }
-    }
-
-    fn is_after(&self, position: &ScanPosition, order: Comparator) -> bool {
-        match order.compare_rows(position.row(), &self.row) {
-            Ordering::Equal => position.cell().key().compare_in_row(&self.key()).is_lt(),
-            by_rows => by_rows.is_lt(),
-        }
-    }
-}
 
 impl Scanner {
     /// Ends the scan before the key `stop`. Call it before the first seek.

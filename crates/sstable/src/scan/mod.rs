@@ -7,3 +7,4 @@ pub(crate) mod position;
 pub(crate) mod read_ahead;
 #[allow(clippy::arithmetic_side_effects, reason = "a counter")]
 pub(crate) mod scanner;
+mod stop;

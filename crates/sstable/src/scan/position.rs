@@ -1,4 +1,4 @@
-//! The position of a scanner: a cell of a data block, which may still be encoded.
+//! The position of a scanner: a cell of a data block, which may still be encoded, or a row of a decoded block.
 
 use std::sync::Arc;
 
@@ -82,5 +82,24 @@ impl ScanPosition {
             Self::Decoded { block, .. } => DataBlock::Decoded(block),
             Self::Encoded { block, .. } => DataBlock::Encoded(block),
         }
+    }
+}
+
+/// The place of a row's first cell in the file.
+#[derive(Debug)]
+pub(super) struct RowPlace {
+    pub(super) block: Arc<DecodedBlock>,
+    /// The number of the row in the block, counted from 0.
+    pub(super) number: usize,
+}
+
+impl RowPlace {
+    pub(super) fn last_of(block: Arc<DecodedBlock>) -> Self {
+        let number = block.row_count().saturating_sub(1); // A block has at least one row.
+        Self { block, number }
+    }
+
+    pub(super) fn row(&self) -> &[u8] {
+        self.block.row(self.number)
     }
 }

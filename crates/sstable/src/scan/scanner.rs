@@ -5,10 +5,9 @@ use std::sync::Arc;
 use cells::merge::CellCursor;
 use cells::{CellRef, KeyRef};
 
-use super::backward::RowPlace;
-use super::end::ScanEnd;
-use super::position::ScanPosition;
+use super::position::{RowPlace, ScanPosition};
 use super::read_ahead::ReadAhead;
+use super::stop::ScanEnd;
 use crate::block::data::{DataBlock, DataRef};
 use crate::block::decoded::DecodedBlock;
 use crate::buffers::Buffers;
