@@ -7,7 +7,7 @@
 use std::env;
 use std::error::Error;
 use std::fs::{self, File};
-use std::io::BufWriter;
+use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -75,11 +75,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     engine.add_file("1.hfile", Timestamp::new(1), &[("ada", "1815"), ("grace", "1905")])?;
     engine.add_file("2.hfile", Timestamp::new(2), &[("alan", "1912"), ("grace", "1906")])?;
 
+    let mut output = io::stdout().lock();
     for row in ["ada", "alan", "grace", "nobody"] {
         let (value, trace) = engine.get(row)?;
         let value = value.map_or("absent".into(), |value| value.escape_ascii().to_string());
         let (asked, blocks) = (trace.filter_checks, trace.data_blocks());
-        println!("{row}: {value}; {asked} filters asked, {blocks} data blocks read");
+        writeln!(output, "{row}: {value}; {asked} filters asked, {blocks} data blocks read")?;
     }
     Ok(())
 }
