@@ -4,7 +4,7 @@ use std::fmt;
 use std::hint::black_box;
 use std::rc::Rc;
 
-use filter::{Insert, KeyHash, Membership};
+use filter::engine::{Insert, KeyHash, Membership};
 
 use super::SEED;
 

@@ -26,11 +26,12 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use filter::bloom::{Blocked, Classic, SplitBlock};
+use filter::engine::build;
 use filter::{
     BinaryFuse, CountingBloom, Cuckoo, DLeft, ErrorRate, FilterKind, FuseArity, FuseBits, Ribbon,
-    Seed, Sizing, StoredFilter, build,
+    Seed, Sizing, StoredFilter,
 };
+use filter::{Blocked, Classic, SplitBlock};
 
 use contender::{Build, Contender, Input, Keys};
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use filter::bloom::hbase::{HashPair, HashType};
-use filter::bloom::hbase_ribbon::RibbonChunk;
+use filter::engine::RibbonChunk;
+use filter::hbase::{HashPair, HashType};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use support::{gunzip, hex, say};

@@ -2,10 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use filter::{
-    CountingBloom, Cuckoo, DLeft, ErrorRate, Insert, KeyHash, Membership, Remove, Seed, Sizing,
-    StoredFilter,
-};
+use filter::engine::{Insert, KeyHash, Membership, Remove};
+use filter::{CountingBloom, Cuckoo, DLeft, ErrorRate, Seed, Sizing, StoredFilter};
 use foreign_filters::{GoCuckoo, GuavaBloom, GuavaStrategy, hadoop};
 use proptest::prelude::*;
 

@@ -3,8 +3,9 @@
 //!
 //! `cargo test -p tests --features parquet --test formats parquet`
 
-use filter::bloom::SplitBlock;
-use filter::{Insert, KeyHash, Membership, Sizing};
+use filter::Sizing;
+use filter::SplitBlock;
+use filter::engine::{Insert, KeyHash, Membership};
 use parquet::bloom_filter::Sbbf;
 use proptest::prelude::*;
 use support::Random;

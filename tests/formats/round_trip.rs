@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use filter::bloom::hbase::HashType;
+use filter::hbase::HashType;
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 use proptest::collection::vec;
 use proptest::prelude::*;

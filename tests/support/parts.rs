@@ -13,9 +13,8 @@
 use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
-use filter::{
-    Cuckoo, ErrorRate, FilterKind, Insert, KeyHash, Membership, Seed, Sizing, StoredFilter,
-};
+use filter::engine::{Insert, KeyHash, Membership};
+use filter::{Cuckoo, ErrorRate, FilterKind, Seed, Sizing, StoredFilter};
 use sstable::{
     BlockType, BloomType, Caching, ChecksumType, Compression, DataBlockEncoding, FileName, Limits,
     ReadTrace, Result, RowProbe, WriterOptions,
@@ -304,7 +303,8 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
             let keys: Vec<_> =
                 (0..50_u64).map(|key| KeyHash::new(Seed::default(), &key.to_be_bytes())).collect();
             let kinds = FilterKind::ALL.iter();
-            let build = |kind: &FilterKind| filter::build(*kind, rate, Seed::default(), &keys);
+            let build =
+                |kind: &FilterKind| filter::engine::build(*kind, rate, Seed::default(), &keys);
             // A fingerprint width whose buckets are not byte-aligned.
             let mut odd = Cuckoo::with_fingerprint_bits(9, 50).expect("a valid width");
             for key in &keys {

@@ -1,7 +1,7 @@
 //! Converts a spec for HBase's writer to options of our writer.
 
 use filter::ErrorRate;
-use filter::bloom::hbase::HashType;
+use filter::hbase::HashType;
 use serde_json::Value;
 use sstable::{
     BloomType, ChecksumType, Comparator, Compression, DataBlockEncoding, HBaseVersion, SequenceId,

@@ -6,8 +6,9 @@ use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;
 
-use filter::bloom::Classic;
-use filter::{Insert, Membership, theory};
+use filter::Classic;
+use filter::engine::{Insert, Membership};
+use filter::theory;
 use foreign_filters::SimpleBloom;
 
 use super::{ExperimentResult, Setup, Unit, is_plausible};

@@ -2,7 +2,8 @@
 
 use std::error::Error;
 
-use filter::{Cuckoo, Insert, Remove};
+use filter::Cuckoo;
+use filter::engine::{Insert, Remove};
 use foreign_filters::GoCuckoo;
 
 use super::{ExperimentResult, Setup, Unit};

@@ -3,7 +3,8 @@
 use std::error::Error;
 use std::time::Instant;
 
-use filter::{DLeft, ErrorRate, Insert, KeyHash, Membership, Remove, Sizing};
+use filter::engine::{Insert, KeyHash, Membership, Remove};
+use filter::{DLeft, ErrorRate, Sizing};
 
 use super::{ExperimentResult, Setup, Unit, is_plausible};
 

@@ -20,7 +20,8 @@ mod d_left;
 use std::error::Error;
 use std::process::ExitCode;
 
-use filter::{KeyHash, Seed};
+use filter::Seed;
+use filter::engine::KeyHash;
 
 /// One figure, as published and as measured here.
 struct ExperimentResult {

@@ -23,8 +23,9 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::hint::black_box;
 use std::time::Instant;
 
-use filter::bloom::Blocked;
-use filter::{ErrorRate, Insert, KeyHash, Membership, Seed, Sizing};
+use filter::Blocked;
+use filter::engine::{Insert, KeyHash, Membership};
+use filter::{ErrorRate, Seed, Sizing};
 use roaring::{RoaringBitmap, RoaringTreemap};
 
 /// The filter's error rate.

@@ -22,8 +22,9 @@ use std::collections::HashSet;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::BufRead;
 
-use filter::bloom::Blocked;
-use filter::{ErrorRate, Insert, KeyHash, Membership, Seed, Sizing};
+use filter::Blocked;
+use filter::engine::{Insert, KeyHash, Membership};
+use filter::{ErrorRate, Seed, Sizing};
 
 /// The error rate of the Bloom filter.
 const ERROR_RATE: f64 = 0.001;

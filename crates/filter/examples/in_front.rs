@@ -10,7 +10,8 @@
 use std::error::Error;
 use std::{env, fs};
 
-use filter::{ErrorRate, FilterKind, KeyHash, Membership, Seed, Sizing, StoredFilter, build};
+use filter::engine::{KeyHash, Membership, build};
+use filter::{ErrorRate, FilterKind, Seed, Sizing, StoredFilter};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = env::args().skip(1);

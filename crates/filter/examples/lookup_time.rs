@@ -10,7 +10,8 @@
 
 use std::time::{Duration, Instant};
 
-use filter::{ErrorRate, FilterKind, KeyHash, Membership, Seed, Sizing, StoredFilter, build};
+use filter::engine::{KeyHash, Membership, build};
+use filter::{ErrorRate, FilterKind, Seed, Sizing, StoredFilter};
 
 const KEYS: u64 = 100_000;
 const ROUNDS: u32 = 50;

@@ -32,20 +32,20 @@ use crate::stored_view::StoredView;
 macro_rules! kinds {
     ($expand:ident) => {
         $expand! {
-            /// [`bloom::Classic`](crate::bloom::Classic): the bits of a key are anywhere in the
+            /// [`Classic`](crate::Classic): the bits of a key are anywhere in the
             /// filter.
             ClassicBloom {
                 code: 3, name: "classic-bloom", updates: inserts,
                 filter: crate::bloom::Classic,
                 stored: crate::bloom::ClassicView,
             }
-            /// [`bloom::Blocked`](crate::bloom::Blocked): all bits of a key in one cache line.
+            /// [`Blocked`](crate::Blocked): all bits of a key in one cache line.
             BlockedBloom {
                 code: 1, name: "blocked-bloom", updates: inserts,
                 filter: crate::bloom::Blocked,
                 stored: crate::bloom::BlockedView,
             }
-            /// [`bloom::SplitBlock`](crate::bloom::SplitBlock): one bit in each of eight words, as
+            /// [`SplitBlock`](crate::SplitBlock): one bit in each of eight words, as
             /// in Parquet.
             SplitBlock {
                 code: 2, name: "split-block", updates: inserts,
@@ -139,8 +139,9 @@ macro_rules! filter_kind {
             /// The method is `inserts`, `removes` or `builds` of [`KindVisitor`].
             ///
             /// ```
-            /// use filter::{BuildError, FilterKind, Insert, KindVisitor, Membership, Remove, Sizing};
-            /// use filter::KeyHash;
+            /// use filter::engine::{Insert, KindVisitor, Membership, Remove};
+            /// use filter::{BuildError, FilterKind, Sizing};
+            /// use filter::engine::KeyHash;
             ///
             /// struct CanRemove;
             ///
@@ -174,7 +175,7 @@ macro_rules! filter_kind {
 
         /// Builds a filter and returns its stored form, for [`StoredFilter`](crate::StoredFilter).
         ///
-        /// Duplicate keys are allowed. Without keys the filter is [`HEADER_LEN`](crate::HEADER_LEN)
+        /// Duplicate keys are allowed. Without keys the filter is [`HEADER_LEN`](crate::engine::HEADER_LEN)
         /// bytes long and denies every key.
         ///
         /// # Errors

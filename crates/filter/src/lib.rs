@@ -6,7 +6,8 @@
 //! filter is sized.
 //!
 //! ```
-//! use filter::{ErrorRate, FilterKind, KeyHash, Membership, Seed, Sizing, StoredFilter, build};
+//! use filter::engine::{KeyHash, Membership, build};
+//! use filter::{ErrorRate, FilterKind, Seed, Sizing, StoredFilter};
 //!
 //! // A key is hashed once; all filters with this seed take the same hash.
 //! let seed = Seed::new(0x5eed);
@@ -30,22 +31,22 @@
 //!
 //! # Where to go
 //!
-//! All kinds but [`bloom::hbase`] have the same constructors and methods. Arguments have one order: a
+//! All kinds but [`hbase`] have the same constructors and methods. Arguments have one order: a
 //! kind's own parameters, then the [`Sizing`], then the keys.
 //!
 //! | to …                        | call |
 //! |-----------------------------|------|
 //! | start empty                 | `Kind::new(sizing, key_count)`; all but static kinds |
 //! | build from all keys         | `Kind::build(sizing, &keys)` |
-//! | choose a kind at run time   | [`build`]`(kind, sizing, seed, &keys)`, [`FilterKind::visit`]; `"ribbon".parse()` |
-//! | set a kind's own parameters | `with_…` and `build_with` of [`bloom::Classic`], [`Cuckoo`], [`DLeft`], [`BinaryFuse`] |
+//! | choose a kind at run time   | `build(kind, sizing, seed, &keys)`, `"ribbon".parse()` |
+//! | set a kind's own parameters | `with_…` and `build_with` of [`Classic`], [`Cuckoo`], [`DLeft`], [`BinaryFuse`] |
 //! | plan without building       | [`plan`]`(kind, sizing, key_count)`; `plan_with_…` of [`Cuckoo`], [`DLeft`] |
 //! | check a setting             | [`FilterKind::check_sizing`], without a number of keys |
-//! | add, look up, remove        | `insert` ([`Insert`]), `may_contain` ([`Membership`]), `remove` ([`Remove`]) |
-//! | look up many keys           | `may_contain_batch` ([`Membership`]) |
+//! | add, look up, remove        | `insert`, `may_contain`, `remove` |
+//! | look up many keys           | `may_contain_batch` |
 //! | make room for more keys     | `grow(sizing, key_count, keys)` of [`Cuckoo`] |
 //! | count the copies of a key   | `copies` of [`CountingBloom`], [`DLeft`], [`Cuckoo`] |
-//! | get size and error rate     | `stats` ([`Membership`]), before a build [`plan`] |
+//! | get size and error rate     | `stats`, before a build [`plan`] |
 //! | unite two filters           | `union` of [`CountingBloom`] |
 //! | save                        | `to_stored(seed)` |
 //! | query saved bytes in place  | [`StoredFilter::parse`] |
@@ -58,15 +59,15 @@
 //!
 //! | filter                  | bits per key at 1 % | use                                           |
 //! |-------------------------|--------------------:|-----------------------------------------------|
-//! | [`bloom::Blocked`]      |                 9.9 | the fast default: one cache line per lookup   |
-//! | [`bloom::SplitBlock`]   |                10.5 | faster lookups; Parquet's format              |
+//! | [`Blocked`]      |                 9.9 | the fast default: one cache line per lookup   |
+//! | [`SplitBlock`]   |                10.5 | faster lookups; Parquet's format              |
 //! | [`Ribbon`]              |                 6.7 | static; the fewest bits                       |
 //! | [`BinaryFuse`]          |                 8.6 | static; fast lookups in few bits              |
-//! | [`bloom::Classic`]      |                 9.6 | fewer bits, several cache lines per lookup    |
+//! | [`Classic`]      |                 9.6 | fewer bits, several cache lines per lookup    |
 //! | [`Cuckoo`]              |                10.4 | keys can be removed                           |
 //! | [`DLeft`]               |                16.0 | keys can be removed and counted               |
 //! | [`CountingBloom`]       |                43.4 | keys can be removed and counted               |
-//! | [`bloom::hbase`]        |                 9.6 | the Bloom filter in HBase's files             |
+//! | [`hbase`]        |                 9.6 | the Bloom filter in HBase's files             |
 //!
 //! The bits per key are those of a million keys. A static filter is built once, from all keys.
 //!
@@ -75,8 +76,9 @@
 //! Ask the filter before the database: most queries for keys that do not exist are then not sent.
 //!
 //! ```
-//! use filter::bloom::Blocked;
-//! use filter::{ErrorRate, Insert, KeyHash, Membership, Seed, Sizing, StoredFilter};
+//! use filter::Blocked;
+//! use filter::engine::{Insert, KeyHash, Membership};
+//! use filter::{ErrorRate, Seed, Sizing, StoredFilter};
 //! # let database = std::collections::HashMap::from([("ada@example.org", 1815)]);
 //! # let query = |mail: &str| database.get(mail).copied();
 //!
@@ -98,10 +100,11 @@
 //! ```
 //!
 //! Insert a new key into the filter before the database, so that no reader misses it. If rows are
-//! deleted, use a kind with [`Remove`], and remove a key after its row:
+//! deleted, use a kind with `remove`, and remove a key after its row:
 //!
 //! ```
-//! use filter::{Cuckoo, ErrorRate, Insert, KeyHash, Membership, Remove, Seed, Sizing, StoredFilter};
+//! use filter::engine::{Insert, KeyHash, Membership, Remove};
+//! use filter::{Cuckoo, ErrorRate, Seed, Sizing, StoredFilter};
 //!
 //! let seed = Seed::random();
 //! let hash = |mail: &str| KeyHash::new(seed, mail.as_bytes());
@@ -141,7 +144,7 @@ extern crate alloc;
 
 mod allocation;
 mod bisect;
-pub mod bloom;
+mod bloom;
 mod counting;
 mod cuckoo;
 mod dleft;
@@ -167,27 +170,34 @@ mod stored_view;
 pub mod theory;
 
 pub use allocation::allocate_bits;
+pub use bloom::{Blocked, Classic, SplitBlock, hbase};
 pub use counting::{CountingBloom, UnionError};
 pub use cuckoo::Cuckoo;
 pub use dleft::{CounterBits, DLeft, DLeftOptions};
 pub use error::{Absent, BuildError, FormatError, Full};
 pub use fuse::{BinaryFuse, FuseBits};
-pub use hash::{KeyHash, Seed};
-pub use header::HEADER_LEN;
-pub use kinds::{FilterKind, KindVisitor, UnknownKind, build, plan};
-pub use membership::{FilterStats, Insert, Membership, Remove};
-pub use memory::AlignedBytes;
+pub use hash::Seed;
+pub use kinds::{FilterKind, UnknownKind, plan};
+pub use membership::FilterStats;
 pub use ribbon::Ribbon;
 pub use sizing::{ErrorRate, InvalidErrorRate, Sizing};
 pub use sizing_check::UnusableSizing;
 pub use stored::StoredFilter;
 pub use theory::static_filters::FuseArity;
 
-/// Cache-line prefetches for storage engines that look up one key in many filters.
+/// What only the crates above need: key hashes without a seed, traits over the kinds, prefetches.
 ///
-/// The module is for the crates `sstable` and `store`. Its items may change in any release.
+/// A storage engine hashes a key once for the filters of all its files, and keeps one seed for them.
+/// The items may change in any release.
+#[doc(hidden)]
 pub mod engine {
+    pub use crate::bloom::hbase_ribbon::RibbonChunk;
+    pub use crate::hash::KeyHash;
+    pub use crate::header::HEADER_LEN;
     pub use crate::kernel::{PrefetchHint, prefetch_line};
+    pub use crate::kinds::{KindVisitor, build};
+    pub use crate::membership::{Insert, Membership, Remove};
+    pub use crate::memory::AlignedBytes;
 }
 
 /// The examples of the README, as doctests.

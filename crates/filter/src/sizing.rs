@@ -53,7 +53,7 @@ pub enum Sizing {
     ErrorRate(ErrorRate),
     /// At most the given number of bits per key; fractions are allowed.
     ///
-    /// Does not count the header of [`HEADER_LEN`](crate::HEADER_LEN) bytes. A filter that consists
+    /// Does not count the header of [`HEADER_LEN`](crate::engine::HEADER_LEN) bytes. A filter that consists
     /// of whole units (cache lines, buckets) has at least one unit, even if the unit is larger than
     /// this limit.
     BitsPerKey(f64),

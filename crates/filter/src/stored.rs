@@ -13,7 +13,8 @@ use crate::stored_view::StoredView;
 /// cannot fail.
 ///
 /// ```
-/// use filter::{ErrorRate, FilterKind, KeyHash, Membership, Seed, Sizing, StoredFilter, build};
+/// use filter::engine::{KeyHash, Membership, build};
+/// use filter::{ErrorRate, FilterKind, Seed, Sizing, StoredFilter};
 ///
 /// let seed = Seed::new(2026);
 /// let keys = [KeyHash::new(seed, b"row1"), KeyHash::new(seed, b"row2")];

@@ -38,7 +38,7 @@ pub(crate) trait StoredView: Copy + Debug {
     fn stats(&self, body: &[u8], keys: u64) -> FilterStats;
 }
 
-/// Implements [`Membership`](crate::Membership) for a filter in memory with its stored form's view.
+/// Implements [`Membership`](crate::engine::Membership) for a filter in memory with its stored form's view.
 ///
 /// The filter has the fields `view`, `keys` and `body`, the bytes that the view describes.
 macro_rules! membership_of_view {

@@ -1,9 +1,7 @@
 //! Plans and formulas for numbers that nobody needs: an error or a true number, never a saturated one.
 
-use filter::{
-    BuildError, Cuckoo, DLeft, DLeftOptions, ErrorRate, FilterKind, KeyHash, Seed, Sizing, build,
-    plan,
-};
+use filter::engine::{KeyHash, build};
+use filter::{BuildError, Cuckoo, DLeft, DLeftOptions, ErrorRate, FilterKind, Seed, Sizing, plan};
 
 const KEY_COUNTS: [u64; 12] =
     [0, 1, 4, 5, 1_000, 1 << 20, 1 << 31, 1 << 40, 1 << 53, 1 << 61, 1 << 63, u64::MAX];

@@ -2,7 +2,7 @@
 //!
 //! HBase's classes wrote `tests/data/hash-vectors.json`.
 
-use filter::bloom::hbase::{
+use filter::hbase::{
     ChunkBuilder, ChunkSizing, HashPair, HashType, may_contain, row_column_error_rate,
 };
 use serde_json::Value;

@@ -2,16 +2,16 @@
 //!
 //! No member is denied, the stored form can be read, and foreign bytes do no harm.
 
+use filter::engine::{Insert, KeyHash, Membership, Remove, build};
 use filter::{
-    CountingBloom, Cuckoo, DLeft, DLeftOptions, ErrorRate, FilterKind, Insert, KeyHash, Membership,
-    Remove, Seed, Sizing, StoredFilter, build,
+    CountingBloom, Cuckoo, DLeft, DLeftOptions, ErrorRate, FilterKind, Seed, Sizing, StoredFilter,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// Bytes of a stored filter's header; the last eight are the checksum.
-const HEADER_LEN: usize = filter::HEADER_LEN;
+const HEADER_LEN: usize = filter::engine::HEADER_LEN;
 
 fn hashes(stream: u64, count: u64) -> Vec<KeyHash> {
     let seed = Seed::new(stream);
@@ -354,6 +354,6 @@ fn the_measured_error_rate_is_the_promised_one() {
 fn filters_can_be_shared_between_threads() {
     fn assert_shareable<T: Send + Sync>() {}
     assert_shareable::<StoredFilter<Vec<u8>>>();
-    assert_shareable::<filter::bloom::Blocked>();
-    assert_shareable::<filter::bloom::hbase::ChunkBuilder>();
+    assert_shareable::<filter::Blocked>();
+    assert_shareable::<filter::hbase::ChunkBuilder>();
 }

@@ -2,10 +2,8 @@
 //!
 //! Covers every kind and size in stored form; where supported, after removes and after a union.
 
-use filter::{
-    CountingBloom, Cuckoo, DLeft, ErrorRate, FilterKind, Insert, KeyHash, Membership, Remove, Seed,
-    Sizing, StoredFilter, build,
-};
+use filter::engine::{Insert, KeyHash, Membership, Remove, build};
+use filter::{CountingBloom, Cuckoo, DLeft, ErrorRate, FilterKind, Seed, Sizing, StoredFilter};
 
 const SIZING: Sizing = Sizing::ErrorRate(ErrorRate::HBASE);
 

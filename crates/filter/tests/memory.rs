@@ -9,11 +9,9 @@
 //! cargo +nightly miri test -p hfile-filter --test memory --target s390x-unknown-linux-gnu
 //! ```
 
-use filter::bloom::{Blocked, Classic, SplitBlock};
-use filter::{
-    AlignedBytes, CountingBloom, Cuckoo, DLeft, DLeftOptions, FilterKind, Insert, KeyHash,
-    Membership, Remove, Seed, Sizing, StoredFilter, build,
-};
+use filter::engine::{AlignedBytes, Insert, KeyHash, Membership, Remove, build};
+use filter::{Blocked, Classic, SplitBlock};
+use filter::{CountingBloom, Cuckoo, DLeft, DLeftOptions, FilterKind, Seed, Sizing, StoredFilter};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// Keys of the larger filters, which take a few lines and buckets.
@@ -83,7 +81,7 @@ fn the_stored_bytes_do_not_depend_on_the_processor() {
 
 /// Corrects the length and the checksum, as an attacker would.
 fn repaired(mut bytes: Vec<u8>) -> Vec<u8> {
-    let body_len = (bytes.len() - filter::HEADER_LEN) as u64;
+    let body_len = (bytes.len() - filter::engine::HEADER_LEN) as u64;
     bytes[32..40].copy_from_slice(&body_len.to_le_bytes());
     let checksum = xxh3_64_with_seed(&bytes[..56], xxh3_64(&bytes[filter::HEADER_LEN..]));
     bytes[56..64].copy_from_slice(&checksum.to_le_bytes());

@@ -5,10 +5,9 @@
 //! absent keys with a probability of a·ε at most, even if the rate differs from filter to filter. So
 //! the count has at most the tail of the binomial distribution with a·ε, which is computed exactly.
 
-use filter::bloom::hbase::{ChunkBuilder, ChunkSizing, HashPair, HashType, may_contain};
-use filter::{
-    BuildError, ErrorRate, FilterKind, KeyHash, Membership, Seed, Sizing, StoredFilter, build, plan,
-};
+use filter::engine::{KeyHash, Membership, build};
+use filter::hbase::{ChunkBuilder, ChunkSizing, HashPair, HashType, may_contain};
+use filter::{BuildError, ErrorRate, FilterKind, Seed, Sizing, StoredFilter, plan};
 
 /// The probability at most that a filter that keeps its promise fails, for each setting.
 const FALSE_ALARM: f64 = 1e-12;

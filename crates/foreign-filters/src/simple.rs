@@ -21,7 +21,7 @@
 //!
 //! The hash is weak: it collides often if a seed shares a factor with the number of bits, or if the
 //! texts have one or two characters. Use this type to read existing filters; for new ones use
-//! [`Blocked`](filter::bloom::Blocked).
+//! [`Blocked`](filter::Blocked).
 
 use alloc::vec;
 use alloc::vec::Vec;

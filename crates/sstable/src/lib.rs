@@ -248,7 +248,7 @@ pub use write::{
 pub use cells::{
     BlockOffset, Cell, CellRef, CellType, Comparator, FileName, KeyRef, SequenceId, Timestamp,
 };
-pub use filter::bloom::hbase::HashType;
+pub use filter::hbase::HashType;
 
 /// The examples of the README, as doctests.
 #[cfg(doctest)]

@@ -3,8 +3,9 @@
 use std::cell::OnceCell;
 
 use cells::{RowHead, row_head};
-use filter::bloom::hbase::{HashPair, HashType};
-use filter::{KeyHash, Seed};
+use filter::Seed;
+use filter::engine::KeyHash;
+use filter::hbase::{HashPair, HashType};
 
 use cells::{KeyRef, Timestamp};
 

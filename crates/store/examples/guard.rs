@@ -24,7 +24,8 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, RwLock};
 
-use filter::{CountingBloom, Cuckoo, DLeft, ErrorRate, KeyHash, Remove, Seed, Sizing};
+use filter::engine::{KeyHash, Remove};
+use filter::{CountingBloom, Cuckoo, DLeft, ErrorRate, Seed, Sizing};
 use quick_cache::sync::Cache;
 use store::{Durability, KeyValueMap, Store, StoreOptions};
 

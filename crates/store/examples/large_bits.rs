@@ -15,7 +15,8 @@
 
 use std::error::Error;
 
-use filter::{KeyHash, Seed};
+use filter::Seed;
+use filter::engine::KeyHash;
 use sstable::{BlockKind, BlockSource, BloomType};
 use store::{FamilyOptions, Get, Put, Store, StoreOptions};
 

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use filter::FilterKind;
-use filter::bloom::hbase::HashType;
+use filter::hbase::HashType;
 use serde::{Deserialize, Deserializer};
 use sstable::{
     BloomType, ChecksumType, Comparator, Compression, DataBlockEncoding, HBaseVersion, ZstdFraming,

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use cells::parse_hex;
-use filter::bloom::hbase::HashType;
+use filter::hbase::HashType;
 use filter::{ErrorRate, FilterKind, Sizing};
 use serde::Deserialize;
 use sstable::{

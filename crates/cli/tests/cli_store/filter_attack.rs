@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use filter::bloom::hbase::{HashPair, HashType};
+use filter::hbase::{HashPair, HashType};
 use filter::{ErrorRate, FilterKind, Sizing};
 use sstable::{BlockType, BloomType, Reader, ReaderOptions};
 use store::{Durability, FamilyOptions, Get, Put, Store, StoreOptions, WriteBatch};

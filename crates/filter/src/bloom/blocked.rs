@@ -49,8 +49,9 @@ fn shape(sizing: Sizing, keys: u64) -> Result<Shape, BuildError> {
 /// A blocked Bloom filter in memory, to which keys can be added.
 ///
 /// ```
-/// use filter::bloom::Blocked;
-/// use filter::{ErrorRate, Insert, KeyHash, Membership, Seed, Sizing, StoredFilter};
+/// use filter::Blocked;
+/// use filter::engine::{Insert, KeyHash, Membership};
+/// use filter::{ErrorRate, Seed, Sizing, StoredFilter};
 ///
 /// let seed = Seed::new(42);
 /// let mut seen = Blocked::new(Sizing::ErrorRate(ErrorRate::new(0.001)?), 1_000)?;

@@ -113,8 +113,9 @@ const PROBES_FIRST: u32 = 2;
 /// A classic Bloom filter in memory, to which keys can be added.
 ///
 /// ```
-/// use filter::bloom::Classic;
-/// use filter::{ErrorRate, Insert, KeyHash, Membership, Seed, Sizing};
+/// use filter::Classic;
+/// use filter::engine::{Insert, KeyHash, Membership};
+/// use filter::{ErrorRate, Seed, Sizing};
 ///
 /// let seed = Seed::new(3);
 /// let mut filter = Classic::new(Sizing::ErrorRate(ErrorRate::HBASE), 1_000)?;
@@ -154,8 +155,8 @@ impl Classic {
     /// error rate.
     ///
     /// ```
-    /// use filter::Membership;
-    /// use filter::bloom::Classic;
+    /// use filter::engine::Membership;
+    /// use filter::Classic;
     ///
     /// let filter = Classic::with_probe_count(6, 200_000)?;
     /// assert_eq!(filter.stats().bytes, 200_000);

@@ -94,7 +94,7 @@ impl fmt::Display for HashType {
 /// A lookup computes them once for all files.
 ///
 /// ```
-/// use filter::bloom::hbase::{HashPair, HashType};
+/// use filter::hbase::{HashPair, HashType};
 ///
 /// let pair = HashPair::new(HashType::Murmur, b"row1");
 /// assert_eq!((pair.h1, pair.h2), (0x0944_4512, 0xa1be_7502_u32.cast_signed()));
@@ -160,11 +160,11 @@ pub fn row_column_error_rate(error_rate: f32) -> f32 {
 /// The size of a chunk before folding, and its maximum number of keys.
 ///
 /// ```
-/// use filter::bloom::hbase::ChunkSizing;
+/// use filter::hbase::ChunkSizing;
 ///
 /// let sizing = ChunkSizing::new(0.01, 128 * 1024, 7)?; // HBase's defaults
 /// assert_eq!((sizing.bytes, sizing.hash_count, sizing.max_keys), (131_072, 7, 109_306));
-/// # Ok::<(), filter::bloom::hbase::InvalidChunkSizing>(())
+/// # Ok::<(), filter::hbase::InvalidChunkSizing>(())
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ChunkSizing {
@@ -240,7 +240,7 @@ impl ChunkSizing {
 /// A chunk that is being filled.
 ///
 /// ```
-/// use filter::bloom::hbase::{ChunkBuilder, ChunkSizing, HashPair, HashType, may_contain};
+/// use filter::hbase::{ChunkBuilder, ChunkSizing, HashPair, HashType, may_contain};
 ///
 /// let mut chunk = ChunkBuilder::new(ChunkSizing::new(0.01, 1024, 7)?);
 /// let row = HashPair::new(HashType::Murmur, b"row1");
@@ -248,7 +248,7 @@ impl ChunkSizing {
 /// let folded = chunk.finish();
 /// assert_eq!(folded.bits.len(), 2); // Folded as far as one key permits.
 /// assert!(may_contain(&folded.bits, 7, row));
-/// # Ok::<(), filter::bloom::hbase::InvalidChunkSizing>(())
+/// # Ok::<(), filter::hbase::InvalidChunkSizing>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct ChunkBuilder {

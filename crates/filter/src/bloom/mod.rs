@@ -11,7 +11,7 @@
 mod blocked;
 mod classic;
 pub mod hbase;
-pub mod hbase_ribbon;
+pub(crate) mod hbase_ribbon;
 mod lines;
 mod split_block;
 

@@ -38,8 +38,9 @@ const BLOCKS_MAX: u64 = 1 << 31;
 /// A split-block Bloom filter in memory, to which keys can be added.
 ///
 /// ```
-/// use filter::bloom::SplitBlock;
-/// use filter::{Insert, KeyHash, Membership, Sizing};
+/// use filter::SplitBlock;
+/// use filter::engine::{Insert, KeyHash, Membership};
+/// use filter::Sizing;
 ///
 /// // Parquet's hash of the string "a0" is its XXH64 with seed 0.
 /// let parquet = |key: &str| KeyHash::from_u64(xxhash_rust::xxh64::xxh64(key.as_bytes(), 0));

@@ -34,7 +34,8 @@ fn shape(sizing: Sizing, keys: u64) -> Result<Shape, BuildError> {
 /// A Bloom filter in memory to which keys can be added and from which they can be removed.
 ///
 /// ```
-/// use filter::{CountingBloom, ErrorRate, Insert, KeyHash, Membership, Remove, Seed, Sizing};
+/// use filter::engine::{Insert, KeyHash, Membership, Remove};
+/// use filter::{CountingBloom, ErrorRate, Seed, Sizing};
 ///
 /// let seed = Seed::new(42);
 /// let key = |name: &str| KeyHash::new(seed, name.as_bytes());

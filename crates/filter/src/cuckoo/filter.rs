@@ -35,9 +35,8 @@ pub(super) const OVERFLOW_ENTRY_LEN: usize = 16;
 /// A cuckoo filter in memory; keys can be inserted and removed.
 ///
 /// ```
-/// use filter::{
-///     Cuckoo, ErrorRate, Insert, KeyHash, Membership, Remove, Seed, Sizing, StoredFilter,
-/// };
+/// use filter::engine::{Insert, KeyHash, Membership, Remove};
+/// use filter::{Cuckoo, ErrorRate, Seed, Sizing, StoredFilter};
 ///
 /// let seed = Seed::new(42);
 /// let mut online = Cuckoo::new(Sizing::ErrorRate(ErrorRate::new(0.001)?), 1_000)?;
@@ -95,7 +94,8 @@ impl Cuckoo {
     /// [`new`](Self::new) chooses the width for an error rate or a size.
     ///
     /// ```
-    /// use filter::{Cuckoo, Membership};
+    /// use filter::engine::Membership;
+    /// use filter::Cuckoo;
     ///
     /// let filter = Cuckoo::with_fingerprint_bits(10, 1_000_000)?;
     /// assert_eq!(filter.fingerprint_bits(), 10);
@@ -140,7 +140,8 @@ impl Cuckoo {
     /// The keys must be distinct, because copies never fail, and must exceed the slots.
     ///
     /// ```
-    /// use filter::{Cuckoo, KeyHash, Seed};
+    /// use filter::engine::KeyHash;
+    /// use filter::{Cuckoo, Seed};
     ///
     /// let keys = (0_u32..).map(|key| KeyHash::new(Seed::new(1), &key.to_le_bytes()));
     /// let load = Cuckoo::load_at_first_refusal(4, 10_000, keys)?;
@@ -215,7 +216,8 @@ impl Cuckoo {
     /// If the keys do not fit, the filter does not change.
     ///
     /// ```
-    /// use filter::{Cuckoo, Insert, KeyHash, Membership, Seed, Sizing};
+    /// use filter::engine::{Insert, KeyHash, Membership};
+    /// use filter::{Cuckoo, Seed, Sizing};
     ///
     /// let key = |number: u64| KeyHash::new(Seed::new(7), &number.to_le_bytes());
     /// let mut filter = Cuckoo::new(Sizing::BitsPerKey(17.0), 1_000)?;

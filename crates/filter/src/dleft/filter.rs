@@ -19,7 +19,8 @@ use crate::sizing::Sizing;
 /// filter may slightly exceed a budget of bytes. If the stash is full, inserts fail with [`Full`].
 ///
 /// ```
-/// use filter::{DLeft, ErrorRate, Insert, KeyHash, Membership, Remove, Seed, Sizing};
+/// use filter::engine::{Insert, KeyHash, Membership, Remove};
+/// use filter::{DLeft, ErrorRate, Seed, Sizing};
 ///
 /// let seed = Seed::new(42);
 /// let key = |name: &str| KeyHash::new(seed, name.as_bytes());

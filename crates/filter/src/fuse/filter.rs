@@ -18,7 +18,8 @@ use crate::stored_view::{StoredView, membership_of_view};
 /// The filter is static: it is built from all keys, and no key can be added or removed.
 ///
 /// ```
-/// use filter::{BinaryFuse, FuseArity, FuseBits, KeyHash, Membership, Seed};
+/// use filter::engine::{KeyHash, Membership};
+/// use filter::{BinaryFuse, FuseArity, FuseBits, Seed};
 ///
 /// let seed = Seed::new(42);
 /// let rows: Vec<KeyHash> =

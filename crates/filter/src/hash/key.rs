@@ -23,10 +23,11 @@ impl Seed {
     /// Needs the feature `std`. Save the seed with the filter: a stored filter has it in its header.
     ///
     /// ```
-    /// use filter::{ErrorRate, Insert, KeyHash, Membership, Seed, Sizing, StoredFilter, bloom};
+    /// use filter::engine::{Insert, KeyHash, Membership};
+    /// use filter::{ErrorRate, Seed, Sizing, StoredFilter, Blocked};
     ///
     /// let seed = Seed::random();
-    /// let mut known = bloom::Blocked::new(Sizing::ErrorRate(ErrorRate::new(0.01)?), 1_000)?;
+    /// let mut known = Blocked::new(Sizing::ErrorRate(ErrorRate::new(0.01)?), 1_000)?;
     /// known.insert(KeyHash::new(seed, b"ada"))?;
     ///
     /// let loaded = StoredFilter::parse(known.to_stored(seed))?;
@@ -48,7 +49,8 @@ impl Seed {
 /// The 64-bit hash of a key, computed once per lookup and passed to all filters.
 ///
 /// ```
-/// use filter::{KeyHash, Seed};
+/// use filter::engine::KeyHash;
+/// use filter::Seed;
 ///
 /// let seed = Seed::new(7);
 /// assert_eq!(KeyHash::new(seed, b"row1"), KeyHash::new(seed, b"row1"));

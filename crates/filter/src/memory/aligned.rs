@@ -16,7 +16,8 @@ use crate::error::BuildError;
 /// system provides no huge pages, the buffer uses ordinary pages.
 ///
 /// ```
-/// use filter::{AlignedBytes, ErrorRate, FilterKind, KeyHash, Seed, Sizing, StoredFilter, build};
+/// use filter::engine::{AlignedBytes, KeyHash, build};
+/// use filter::{ErrorRate, FilterKind, Seed, Sizing, StoredFilter};
 ///
 /// let sizing = Sizing::ErrorRate(ErrorRate::HBASE);
 /// let keys = [KeyHash::new(Seed::new(7), b"row1")];

@@ -26,7 +26,8 @@ use crate::stored_view::{StoredView, membership_of_view};
 /// slots; up to 8 bits per key, a block is at most as long as a cache line.
 ///
 /// ```
-/// use filter::{ErrorRate, KeyHash, Membership, Ribbon, Seed, Sizing, StoredFilter};
+/// use filter::engine::{KeyHash, Membership};
+/// use filter::{ErrorRate, Ribbon, Seed, Sizing, StoredFilter};
 ///
 /// let seed = Seed::new(42);
 /// let key = |row: u32| KeyHash::new(seed, &row.to_le_bytes());

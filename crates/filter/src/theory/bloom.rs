@@ -2,7 +2,7 @@
 
 use core::f64::consts::LN_2;
 
-/// Bits of a cache line, which is a block of [`bloom::Blocked`](crate::bloom::Blocked).
+/// Bits of a cache line, which is a block of [`Blocked`](crate::Blocked).
 const LINE_BITS: f64 = 512.0;
 
 /// Returns the error rate of a Bloom filter, (1 − e^(−kn/m))^k.
@@ -33,7 +33,7 @@ pub fn bloom_error_rate_exact(keys: u64, bits: u64, probes: u32) -> f64 {
     (rate + keys as f64 * libm::exp2(-64.0)).min(1.0)
 }
 
-/// Returns the error rate of [`bloom::Classic`](crate::bloom::Classic), whose probes are not independent.
+/// Returns the error rate of [`Classic`](crate::Classic), whose probes are not independent.
 ///
 /// The probes of a key are h, h + s, h + 2s, … (double hashing). If s is close to zero, or to another
 /// fraction with a small denominator, probes coincide, and an absent key passes although few bits are set.

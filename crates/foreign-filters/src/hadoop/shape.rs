@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::f64::consts::LN_2;
 
 use filter::ErrorRate;
-use filter::bloom::hbase::HashType;
+use filter::hbase::HashType;
 
 /// The version in the header. Filters of the old form have none, see [`Shape::read_header`].
 const VERSION: i32 = -1;

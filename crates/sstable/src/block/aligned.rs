@@ -1,7 +1,7 @@
 //! Bytes aligned to a cache line.
 
 use bytes::Bytes;
-use filter::AlignedBytes;
+use filter::engine::AlignedBytes;
 
 /// Copies `body` to a cache line boundary, so that each line-sized block of a filter is one line.
 pub(super) fn aligned(body: &[u8]) -> Bytes {

@@ -9,7 +9,7 @@
 //! offset of a cell counts from the start of the first cell.
 
 use cells::{CellRef, KeyRef};
-use filter::KeyHash;
+use filter::engine::KeyHash;
 
 use super::origin::BlockIdentity;
 use super::row_index::{RowIndex, RowIndexKind, RowPosition, row_at};

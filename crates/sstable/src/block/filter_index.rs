@@ -29,7 +29,8 @@
 //! |   2+n | `first row` | u16 BE length and bytes; ascending                                  |
 
 use bytes::Bytes;
-use filter::{FilterKind, KeyHash, Seed};
+use filter::engine::KeyHash;
+use filter::{FilterKind, Seed};
 
 use super::meta::{ROW_FILTER_NAME, check_kind};
 use crate::encoding::DamageReason;

@@ -10,8 +10,9 @@
 //! load would depend on the previous one. A row whose line is full is stored in the next line with
 //! a free slot (linear probing).
 
+use filter::Seed;
+use filter::engine::KeyHash;
 use filter::engine::PrefetchHint;
-use filter::{KeyHash, Seed};
 
 /// A hash table from rows to offsets.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock, Weak};
 
-use filter::KeyHash;
+use filter::engine::KeyHash;
 use filter::engine::PrefetchHint;
 
 use super::decoded::DecodedBlock;

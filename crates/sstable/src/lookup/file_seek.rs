@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cells::KeyRef;
 use cells::shown::pass_to_column;
-use filter::KeyHash;
+use filter::engine::KeyHash;
 
 use crate::block::data::{DataBlock, DataRef};
 use crate::block::decoded::DecodedBlock;

@@ -6,7 +6,7 @@
 use std::io::Write;
 
 use cells::{CellRef, KeyRef};
-use filter::bloom::hbase::{
+use filter::hbase::{
     ChunkBuilder, ChunkSizing, FoldedChunk, HashPair, HashType, row_column_error_rate,
 };
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cells::{Comparator, SequenceId, Timestamp};
-use filter::bloom::hbase::HashType;
+use filter::hbase::HashType;
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
 
 use crate::block::BloomType;

@@ -5,7 +5,8 @@
 //! the end of the file. The current partition takes eight bytes of memory per row, for the hashes.
 
 use bytes::Bytes;
-use filter::{HEADER_LEN, KeyHash, Membership, Sizing, StoredFilter};
+use filter::engine::{HEADER_LEN, KeyHash, Membership};
+use filter::{Sizing, StoredFilter};
 
 use super::option_rules::BLOCK_LEN_MAX;
 use crate::block::filter_index::{
@@ -100,8 +101,8 @@ impl FilterWriter {
     /// Builds the filter of the current partition, and begins a new partition.
     fn build(&mut self) -> Result<(), String> {
         let FilterOptions { kind, sizing, seed } = self.options;
-        let filter =
-            filter::build(kind, sizing, seed, &self.hashes).map_err(|error| error.to_string())?;
+        let filter = filter::engine::build(kind, sizing, seed, &self.hashes)
+            .map_err(|error| error.to_string())?;
         let len = u32::try_from(filter.len()).ok().filter(|len| *len as usize <= BLOCK_LEN_MAX);
         let len = len.ok_or_else(|| format!("a filter of {} bytes", filter.len()))?;
         let stored = StoredFilter::parse(&filter[..]).map_err(|error| error.to_string())?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use filter::KeyHash;
+use filter::engine::KeyHash;
 use sstable::lookup::MapAnswer;
 
 use super::map::FamilyMap;

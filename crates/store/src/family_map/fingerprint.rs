@@ -11,7 +11,7 @@
 //! that share their first line are spread over all other lines. The bits of the extension decide the
 //! first line only in maps of more than 2^28 lines.
 
-use filter::KeyHash;
+use filter::engine::KeyHash;
 
 /// The number of lines that may have a row's entry; a row that fits into none is in the stash.
 pub(super) const LINES_MAX: u32 = 6;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use filter::KeyHash;
+use filter::engine::KeyHash;
 use sstable::BlockCache;
 use sstable::tools::Reservation;
 

@@ -1,6 +1,7 @@
 //! Inserts the rows of a sorted sequence of cells into a family map, each row once.
 
-use filter::{KeyHash, Seed};
+use filter::Seed;
+use filter::engine::KeyHash;
 
 use super::map::{Inserted, NotTaken, SlotWriter};
 

@@ -3,7 +3,7 @@
 //! A hash table of fixed size with linear probing, at most half full. One writer inserts while
 //! readers look up. That is correct because, as in a line, nothing is moved or removed.
 
-use filter::KeyHash;
+use filter::engine::KeyHash;
 
 use super::slots::Slots;
 use crate::sync::atomic::{AtomicU64, Ordering};

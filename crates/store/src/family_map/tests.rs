@@ -2,7 +2,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use filter::{KeyHash, Seed};
+use filter::Seed;
+use filter::engine::KeyHash;
 use proptest::prelude::*;
 use sstable::BlockCache;
 use sstable::lookup::MapAnswer;

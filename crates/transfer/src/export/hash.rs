@@ -1,6 +1,7 @@
 //! Hashes of texts, in manifests and in the names of files.
 
-use filter::{KeyHash, Seed};
+use filter::Seed;
+use filter::engine::KeyHash;
 
 /// Returns a hash of a text, in 16 hex digits.
 pub(super) fn text_hash(text: &str) -> String {

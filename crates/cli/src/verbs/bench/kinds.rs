@@ -8,11 +8,10 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use anyhow::Context;
-use filter::bloom::hbase::{
-    ChunkBuilder, ChunkSizing, FoldedChunk, HashPair, HashType, may_contain,
-};
+use filter::engine::{KeyHash, Membership, build};
+use filter::hbase::{ChunkBuilder, ChunkSizing, FoldedChunk, HashPair, HashType, may_contain};
 use filter::theory::hbase_bloom_error_rate;
-use filter::{FilterKind, KeyHash, Membership, Seed, Sizing, StoredFilter, build};
+use filter::{FilterKind, Seed, Sizing, StoredFilter};
 
 use super::file_cells::for_each_cell;
 use super::kind_row::KindRow;

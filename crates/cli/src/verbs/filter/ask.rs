@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use filter::{FormatError, KeyHash, Membership, StoredFilter};
+use filter::engine::{KeyHash, Membership};
+use filter::{FormatError, StoredFilter};
 use serde::Serialize;
 
 use super::keys::AskedKeys;

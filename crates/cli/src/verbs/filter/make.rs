@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::Context;
-use filter::{KeyHash, Membership, Seed, StoredFilter, build};
+use filter::engine::{KeyHash, Membership, build};
+use filter::{Seed, StoredFilter};
 use serde::Serialize;
 
 use super::keys::for_each_key;

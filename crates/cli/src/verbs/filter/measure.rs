@@ -9,10 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context;
-use filter::{
-    BuildError, ErrorRate, FilterKind, Insert, KeyHash, KindVisitor, Membership, Remove, Seed,
-    Sizing,
-};
+use filter::engine::{Insert, KeyHash, KindVisitor, Membership, Remove};
+use filter::{BuildError, ErrorRate, FilterKind, Seed, Sizing};
 use hfile_cli::workload::{KeyList, KeySet};
 use serde::Serialize;
 

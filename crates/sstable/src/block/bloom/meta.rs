@@ -23,7 +23,7 @@
 //! [root entry]: crate::block::index
 
 use bytes::Bytes;
-use filter::bloom::hbase_ribbon::RibbonChunk;
+use filter::engine::RibbonChunk;
 
 use crate::block::index_entry::{BlockHandle, IndexEntry, LengthForm};
 use crate::encoding::DamageReason;

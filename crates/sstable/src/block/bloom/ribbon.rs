@@ -23,7 +23,7 @@
 //! Not tested against files from HBase: no release writes this filter.
 
 use bytes::Bytes;
-use filter::bloom::hbase_ribbon::RibbonChunk;
+use filter::engine::RibbonChunk;
 
 use super::meta::{BloomMeta, read_chunks, read_comparator, read_count};
 use crate::encoding::DamageReason;

@@ -6,7 +6,7 @@
 
 use bytes::Bytes;
 use cells::{BlockOffset, Comparator, KeyRef};
-use filter::bloom::hbase::{self, HashPair, HashType};
+use filter::hbase::{self, HashPair, HashType};
 use filter::theory::hbase_bloom_error_rate;
 
 use super::filter_answer::FilterAnswer;

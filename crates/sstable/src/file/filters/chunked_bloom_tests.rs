@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use cells::{BlockOffset, FileName};
-use filter::bloom::hbase_ribbon::RibbonChunk;
+use filter::engine::RibbonChunk;
 
 use super::*;
 use crate::block::bloom::ribbon;

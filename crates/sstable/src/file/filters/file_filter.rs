@@ -14,7 +14,8 @@
 
 use std::sync::{Arc, OnceLock};
 
-use filter::{Membership, Seed};
+use filter::Seed;
+use filter::engine::Membership;
 
 use super::chunked_bloom::ChunkedBloom;
 use super::filter_answer::FilterAnswer;

@@ -16,7 +16,8 @@ use std::sync::OnceLock;
 
 use bytes::Bytes;
 use cells::BlockOffset;
-use filter::{FilterKind, Membership, StoredFilter};
+use filter::engine::Membership;
+use filter::{FilterKind, StoredFilter};
 
 use super::filter_answer::FilterAnswer;
 use super::lazy_block::{LazyFilterBlock, offset_before};
@@ -237,7 +238,7 @@ impl RowFilter {
             }
             Layout::Partitioned(partitioned) => {
                 let LoadedPartitions { index, .. } = self.partitions(partitioned, blocks, trace)?;
-                let headers = (index.partitions.len() * filter::HEADER_LEN) as u64;
+                let headers = (index.partitions.len() * filter::engine::HEADER_LEN) as u64;
                 let bits = index.byte_size().saturating_sub(headers) as f64 * 8.0;
                 Ok(FilterSummary {
                     kind: index.kind,

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cells::{BlockOffset, CellRef, FileName, Timestamp};
-use filter::KeyHash;
+use filter::engine::KeyHash;
 
 use super::*;
 use crate::block::filter_index::Partition;
@@ -190,7 +190,7 @@ fn partitions(rows: [&'static str; 2], keys: [&[&str]; 2]) -> Vec<(String, Vec<u
     for (number, (first_row, keys)) in rows.into_iter().zip(keys).enumerate() {
         let hashes: Vec<_> = keys.iter().map(|key| KeyHash::new(SEED, key.as_bytes())).collect();
         let sizing = filter::Sizing::ErrorRate(rate);
-        let body = filter::build(kind, sizing, SEED, &hashes).unwrap();
+        let body = filter::engine::build(kind, sizing, SEED, &hashes).unwrap();
         let (keys, len) = (keys.len() as u64, u32::try_from(body.len()).unwrap());
         let checksum = StoredFilter::parse(&body[..]).unwrap().checksum();
         listed.push(Partition { keys, len, checksum, first_row: first_row.into() });
@@ -293,7 +293,7 @@ fn the_file_info_reveals_the_filter_of_another_file() {
     let hashes: Vec<_> =
         (0..filter.len()).map(|key| KeyHash::new(SEED, &key.to_be_bytes())).collect();
     let rate = filter::Sizing::ErrorRate(filter::ErrorRate::HBASE);
-    let other = filter::build(filter.kind(), rate, SEED, &hashes).unwrap();
+    let other = filter::engine::build(filter.kind(), rate, SEED, &hashes).unwrap();
     let mut bytes = sound.clone();
     bytes[body].copy_from_slice(&other);
     set_previous(&mut bytes, &block, &[0xff; 8]);

@@ -4,7 +4,7 @@ mod widths;
 
 use std::io::{self, Write};
 
-use filter::bloom::hbase::ChunkSizing;
+use filter::hbase::ChunkSizing;
 use filter::{ErrorRate, FilterKind, Sizing, plan};
 use serde::Serialize;
 
