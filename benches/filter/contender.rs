@@ -4,6 +4,7 @@ use std::fmt;
 use std::hint::black_box;
 use std::rc::Rc;
 
+use filter::SeededHashes;
 use filter::engine::{Insert, KeyHash, Membership};
 
 use super::SEED;
@@ -19,6 +20,11 @@ impl Keys {
         let bytes: Vec<_> = indexes.map(|index| workload::key(1, index)).collect();
         let hashes = bytes.iter().map(|key| KeyHash::new(SEED, key)).collect();
         Self { bytes, hashes }
+    }
+
+    /// Returns the hashes with their seed.
+    pub(super) fn seeded(&self) -> SeededHashes {
+        SeededHashes::new(SEED, self.hashes.iter().copied())
     }
 }
 

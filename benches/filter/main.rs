@@ -28,10 +28,9 @@ use std::time::{Duration, Instant};
 use criterion::{BenchmarkId, Criterion, Throughput};
 use filter::engine::build;
 use filter::{
-    BinaryFuse, CountingBloom, Cuckoo, DLeft, ErrorRate, FilterKind, FuseArity, FuseBits, Ribbon,
-    Seed, Sizing, StoredFilter,
+    BinaryFuse, Blocked, Classic, CountingBloom, Cuckoo, DLeft, ErrorRate, FilterKind, FuseArity,
+    FuseBits, Ribbon, Seed, Sizing, SplitBlock, StoredFilter,
 };
-use filter::{Blocked, Classic, SplitBlock};
 
 use contender::{Build, Contender, Input, Keys};
 
@@ -48,12 +47,12 @@ fn ours(members: &Keys) -> Vec<Contender> {
     let possible = "a filter of that size";
     // With the fingerprint length of the crate `cuckoofilter`.
     let tight = Sizing::BitsPerKey(8.5);
-    let blocked = move || Blocked::new(sizing, keys).expect(possible);
-    let split_block = move || SplitBlock::new(sizing, keys).expect(possible);
-    let classic = move || Classic::new(sizing, keys).expect(possible);
-    let counting = move || CountingBloom::new(sizing, keys).expect(possible);
-    let d_left = move || DLeft::new(sizing, keys).expect(possible);
-    let cuckoo = move |sizing| move || Cuckoo::new(sizing, keys).expect(possible);
+    let blocked = move || Blocked::with_seed(sizing, keys, SEED).expect(possible);
+    let split_block = move || SplitBlock::with_seed(sizing, keys, SEED).expect(possible);
+    let classic = move || Classic::with_seed(sizing, keys, SEED).expect(possible);
+    let counting = move || CountingBloom::with_seed(sizing, keys, SEED).expect(possible);
+    let d_left = move || DLeft::with_seed(sizing, keys, SEED).expect(possible);
+    let cuckoo = move |sizing| move || Cuckoo::with_seed(sizing, keys, SEED).expect(possible);
     let mut contenders: Vec<Contender> = [
         Contender::in_memory(FilterKind::BlockedBloom.name(), blocked, members),
         Contender::in_memory(FilterKind::SplitBlock.name(), split_block, members),
@@ -88,7 +87,7 @@ fn static_filters(members: &Keys) -> Vec<Contender> {
     let ribbon = |bits: i32, has_vectors: bool| {
         let rate = ErrorRate::new(f64::from(-bits).exp2()).expect("a rate");
         let (filter, build) = Build::new(members, move |members| {
-            let filter = Ribbon::build(Sizing::ErrorRate(rate), &members.hashes);
+            let filter = Ribbon::build(Sizing::ErrorRate(rate), &members.seeded());
             filter.expect("a filter of that size")
         });
         if has_vectors {
@@ -101,7 +100,7 @@ fn static_filters(members: &Keys) -> Vec<Contender> {
     let fuse = |arity: FuseArity| {
         let name = format!("binary-fuse 8-bit, {}-wise", arity.slots());
         let build = Build::new(members, move |members| {
-            let filter = BinaryFuse::build_with(arity, FuseBits::Eight, &members.hashes);
+            let filter = BinaryFuse::build_with(arity, FuseBits::Eight, &members.seeded());
             filter.expect("a filter of that size")
         });
         Contender::ours(&name, build)

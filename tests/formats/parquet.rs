@@ -3,29 +3,21 @@
 //!
 //! `cargo test -p tests --features parquet --test formats parquet`
 
-use filter::Sizing;
-use filter::SplitBlock;
-use filter::engine::{Insert, KeyHash, Membership};
+use filter::{ParquetBloom, Sizing};
 use parquet::bloom_filter::Sbbf;
 use proptest::prelude::*;
 use support::Random;
-use xxhash_rust::xxh64::xxh64;
 
 /// The length of a filter block.
 const BLOCK_LEN: usize = 32;
 
-/// Returns a key's hash as Parquet computes it.
-fn hash(key: &[u8]) -> KeyHash {
-    KeyHash::from_u64(xxh64(key, 0))
-}
-
 /// Returns our filter and Parquet's, of `blocks` blocks, with the same keys.
-fn filled(blocks: usize, keys: &[Vec<u8>]) -> (SplitBlock, Sbbf) {
+fn filled(blocks: usize, keys: &[Vec<u8>]) -> (ParquetBloom, Sbbf) {
     let empty = vec![0; blocks * BLOCK_LEN];
-    let mut ours = SplitBlock::from_bitset(&empty, 0).expect("whole blocks");
+    let mut ours = ParquetBloom::from_bitset(&empty, 0).expect("whole blocks");
     let mut theirs = Sbbf::new(&empty);
     for key in keys {
-        ours.insert(hash(key)).expect("never full");
+        ours.insert(key).expect("never full");
         theirs.insert(key.as_slice());
     }
     (ours, theirs)
@@ -49,17 +41,17 @@ fn parquet_writes_the_same_bytes_and_reads_ours() {
     for (blocks, count) in [(1, 0), (1, 1), (1, 20), (3, 30), (64, 1_000), (1_000, 30_000)] {
         let (keys, absent) = (random_keys(1, count), random_keys(2, 20_000));
         let (ours, theirs) = filled(blocks, &keys);
-        assert_eq!(ours.to_bitset(), bitset(&theirs), "{blocks} blocks, {count} keys");
+        assert_eq!(ours.bitset(), bitset(&theirs), "{blocks} blocks, {count} keys");
 
-        let read_by_us = SplitBlock::from_bitset(&bitset(&theirs), count as u64).expect("whole");
-        let read_by_them = Sbbf::new(&ours.to_bitset());
+        let read_by_us = ParquetBloom::from_bitset(&bitset(&theirs), count as u64).expect("whole");
+        let read_by_them = Sbbf::new(ours.bitset());
         for key in &keys {
-            assert!(read_by_us.may_contain(hash(key)) && read_by_them.check(key.as_slice()));
+            assert!(read_by_us.may_contain(key) && read_by_them.check(key.as_slice()));
         }
         let mut let_through = 0;
         for key in &absent {
             let answer = theirs.check(key.as_slice());
-            assert_eq!(read_by_us.may_contain(hash(key)), answer);
+            assert_eq!(read_by_us.may_contain(key), answer);
             assert_eq!(read_by_them.check(key.as_slice()), answer);
             let_through += u32::from(answer);
         }
@@ -74,13 +66,13 @@ fn a_filter_of_a_parquet_file_survives_a_round_trip() {
     for key in &keys {
         theirs.insert(key.as_slice());
     }
-    let ours = SplitBlock::from_bitset(&bitset(&theirs), 5_000).expect("whole blocks");
-    assert!(keys.iter().all(|key| ours.may_contain(hash(key))));
+    let ours = ParquetBloom::from_bitset(&bitset(&theirs), 5_000).expect("whole blocks");
+    assert!(keys.iter().all(|key| ours.may_contain(key)));
 
     // A Parquet file has a Thrift header before the bits.
     let mut file = Vec::new();
-    Sbbf::new(&ours.to_bitset()).write(&mut file).expect("in memory");
-    assert!(file.ends_with(&ours.to_bitset()));
+    Sbbf::new(ours.bitset()).write(&mut file).expect("in memory");
+    assert!(file.ends_with(ours.bitset()));
     let again = Sbbf::from_bytes(&file).expect("a valid filter");
     assert!(keys.iter().all(|key| again.check(key.as_slice())));
 }
@@ -88,13 +80,13 @@ fn a_filter_of_a_parquet_file_survives_a_round_trip() {
 #[test]
 fn a_filter_that_we_sized_is_valid_for_parquet() {
     let keys = random_keys(4, 3_001);
-    let mut ours = SplitBlock::new(Sizing::BitsPerKey(10.5), 3_001).expect("possible");
+    let mut ours = ParquetBloom::new(Sizing::BitsPerKey(10.5), 3_001).expect("possible");
     for key in &keys {
-        ours.insert(hash(key)).expect("never full");
+        ours.insert(key).expect("never full");
     }
-    let theirs = Sbbf::new(&ours.to_bitset());
+    let theirs = Sbbf::new(ours.bitset());
     assert!(keys.iter().all(|key| theirs.check(key.as_slice())));
-    assert_eq!(bitset(&theirs), ours.to_bitset());
+    assert_eq!(bitset(&theirs), ours.bitset());
 }
 
 proptest! {
@@ -105,6 +97,6 @@ proptest! {
         blocks in 1..50_usize,
     ) {
         let (ours, theirs) = filled(blocks, &keys);
-        prop_assert_eq!(ours.to_bitset(), bitset(&theirs));
+        prop_assert_eq!(ours.bitset(), bitset(&theirs));
     }
 }

@@ -13,8 +13,7 @@
 use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
-use filter::engine::{Insert, KeyHash, Membership};
-use filter::{Cuckoo, ErrorRate, FilterKind, Seed, Sizing, StoredFilter};
+use filter::{Cuckoo, FilterKind, Seed, SeededHashes, Sizing, StoredFilter};
 use sstable::{
     BlockType, BloomType, Caching, ChecksumType, Compression, DataBlockEncoding, FileName, Limits,
     ReadTrace, Result, RowProbe, WriterOptions,
@@ -100,7 +99,7 @@ fn codec(input: &[u8]) -> bool {
 fn filter(input: &[u8]) -> bool {
     let Ok(filter) = StoredFilter::parse(Bytes::copy_from_slice(input)) else { return false };
     for number in 0..64_u64 {
-        filter.may_contain(KeyHash::new(filter.seed(), &number.to_be_bytes()));
+        filter.may_contain(&number.to_be_bytes());
     }
     filter.error_rate() >= 0.0 && filter.bits_per_key() >= 0.0
 }
@@ -299,19 +298,18 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
             })
             .collect(),
         "filter" => {
-            let rate = Sizing::ErrorRate(ErrorRate::new(0.05).expect("in range"));
-            let keys: Vec<_> =
-                (0..50_u64).map(|key| KeyHash::new(Seed::default(), &key.to_be_bytes())).collect();
-            let kinds = FilterKind::ALL.iter();
-            let build =
-                |kind: &FilterKind| filter::engine::build(*kind, rate, Seed::default(), &keys);
+            let rate = Sizing::error_rate(0.05).expect("in range");
+            let (seed, numbers) = (Seed::default(), (0..50_u64).map(u64::to_be_bytes));
+            let keys: Vec<[u8; 8]> = numbers.collect();
+            let hashes = SeededHashes::new(seed, &keys);
             // A fingerprint width whose buckets are not byte-aligned.
-            let mut odd = Cuckoo::with_fingerprint_bits(9, 50).expect("a valid width");
+            let mut odd = Cuckoo::with_fingerprint_bits(9, 50, seed).expect("a valid width");
             for key in &keys {
-                odd.insert(*key).expect("few keys fit");
+                odd.insert(key).expect("few keys fit");
             }
-            let odd = odd.to_stored(Seed::default());
-            kinds.map(|kind| build(kind).expect("few keys fit")).chain([odd]).collect()
+            let kinds = FilterKind::ALL.iter();
+            let stored = kinds.map(|kind| kind.build(rate, &hashes).expect("few keys fit"));
+            stored.chain([odd.to_stored()]).collect()
         }
         "wal" | "manifest" => store_parts::seeds(target),
         _ => Vec::new(),

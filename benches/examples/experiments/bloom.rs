@@ -6,9 +6,7 @@ use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;
 
-use filter::Classic;
-use filter::engine::{Insert, Membership};
-use filter::theory;
+use filter::{Classic, theory};
 use foreign_filters::SimpleBloom;
 
 use super::{ExperimentResult, Setup, Unit, is_plausible};
@@ -26,7 +24,7 @@ const TEXTS: u32 = 100_000;
 pub(super) fn run(setup: Setup) -> Result<Vec<ExperimentResult>, Box<dyn Error>> {
     let mut results = Vec::new();
     for probes in PROBES {
-        let mut filter = Classic::with_probe_count(probes, BITS / 8)?;
+        let mut filter = Classic::with_probe_count(probes, BITS / 8, setup.seed)?;
         for key in setup.keys(1, KEYS) {
             filter.insert(key)?;
         }

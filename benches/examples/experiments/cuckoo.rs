@@ -3,7 +3,6 @@
 use std::error::Error;
 
 use filter::Cuckoo;
-use filter::engine::{Insert, Remove};
 use foreign_filters::GoCuckoo;
 
 use super::{ExperimentResult, Setup, Unit};
@@ -55,7 +54,7 @@ fn copies(setup: Setup) -> Result<[ExperimentResult; 2], Box<dyn Error>> {
     };
 
     let key = setup.keys(6, 1).next().expect("one key");
-    let mut ours = Cuckoo::with_fingerprint_bits(8, 10_000)?;
+    let mut ours = Cuckoo::with_fingerprint_bits(8, 10_000, setup.seed)?;
     let taken = (0..COPIES).take_while(|_| ours.insert(key).is_ok()).count() as u64;
     let counted = ours.copies(key);
     let removed = (0..COPIES).take_while(|_| ours.remove(key).is_ok()).count() as u64;

@@ -3,8 +3,8 @@
 use std::error::Error;
 use std::time::Instant;
 
-use filter::engine::{Insert, KeyHash, Membership, Remove};
-use filter::{DLeft, ErrorRate, Sizing};
+use filter::engine::KeyHash;
+use filter::{DLeft, Sizing};
 
 use super::{ExperimentResult, Setup, Unit, is_plausible};
 
@@ -15,7 +15,7 @@ const SOURCE_SPREAD: [f64; 2] = [0.08, -0.09];
 
 pub(super) fn run(setup: Setup) -> Result<Vec<ExperimentResult>, Box<dyn Error>> {
     let keys: Vec<KeyHash> = setup.keys(3, KEYS).collect();
-    let mut filter = DLeft::new(Sizing::ErrorRate(ErrorRate::new(1e-6)?), KEYS)?;
+    let mut filter = DLeft::with_seed(Sizing::error_rate(1e-6)?, KEYS, setup.seed)?;
     let (insert, ()) = timed(&keys, |keys| keys.iter().try_for_each(|key| filter.insert(*key)))?;
     let (lookup, held) = timed(&keys, |keys| {
         Ok::<_, filter::Full>(keys.iter().filter(|key| filter.may_contain(**key)).count() as u64)

@@ -19,13 +19,10 @@
 //! ```
 
 use std::collections::HashSet;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::hint::black_box;
 use std::time::Instant;
 
-use filter::Blocked;
-use filter::engine::{Insert, KeyHash, Membership};
-use filter::{ErrorRate, Seed, Sizing};
+use filter::{Blocked, Sizing};
 use roaring::{RoaringBitmap, RoaringTreemap};
 
 /// The filter's error rate.
@@ -51,14 +48,13 @@ fn mixed(number: u64) -> u64 {
 
 /// The filter of the blacklist, and its false positives among the known good URLs.
 struct Lists {
-    seed: Seed,
     black: Blocked,
     white: HashSet<String>,
 }
 
 impl Lists {
     fn is_blocked(&self, url: &str) -> bool {
-        self.black.may_contain(KeyHash::new(self.seed, url.as_bytes())) && !self.white.contains(url)
+        self.black.may_contain(url) && !self.white.contains(url)
     }
 
     fn white_bytes(&self) -> usize {
@@ -70,15 +66,13 @@ impl Lists {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let entries: u64 = std::env::args().nth(1).map_or(Ok(100_000_000), |count| count.parse())?;
     let good = entries / 10;
-    let seed = Seed::new(RandomState::new().build_hasher().finish());
     let mut buffer = String::new();
 
     let start = Instant::now();
-    let black = Blocked::new(Sizing::ErrorRate(ErrorRate::new(ERROR_RATE)?), entries)?;
-    let mut lists = Lists { seed, black, white: HashSet::new() };
+    let black = Blocked::new(Sizing::error_rate(ERROR_RATE)?, entries)?;
+    let mut lists = Lists { black, white: HashSet::new() };
     for number in 0..entries {
-        let hash = KeyHash::new(seed, url(&mut buffer, "bad", number).as_bytes());
-        lists.black.insert(hash)?;
+        lists.black.insert(url(&mut buffer, "bad", number))?;
     }
     for number in 0..good {
         if lists.is_blocked(url(&mut buffer, "good", number)) {

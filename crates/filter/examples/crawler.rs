@@ -19,12 +19,9 @@
 //! ```
 
 use std::collections::HashSet;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::BufRead;
 
-use filter::Blocked;
-use filter::engine::{Insert, KeyHash, Membership};
-use filter::{ErrorRate, Seed, Sizing};
+use filter::{Blocked, Seed, SeededHash, Sizing};
 
 /// The error rate of the Bloom filter.
 const ERROR_RATE: f64 = 0.001;
@@ -32,7 +29,7 @@ const ERROR_RATE: f64 = 0.001;
 /// A set of fetched pages, possibly approximate.
 trait Memory {
     /// Inserts a page; returns whether the page was (or seemed) known before.
-    fn insert(&mut self, link: &str, hash: KeyHash) -> bool;
+    fn insert(&mut self, link: &str, hash: SeededHash) -> bool;
     /// Returns the approximate size in bytes.
     fn bytes(&self) -> usize;
 }
@@ -42,7 +39,7 @@ trait Memory {
 struct Urls(HashSet<String>);
 
 impl Memory for Urls {
-    fn insert(&mut self, link: &str, _hash: KeyHash) -> bool {
+    fn insert(&mut self, link: &str, _hash: SeededHash) -> bool {
         !self.0.insert(link.to_owned())
     }
 
@@ -57,7 +54,7 @@ impl Memory for Urls {
 struct Hashes(HashSet<u64>);
 
 impl Memory for Hashes {
-    fn insert(&mut self, _link: &str, hash: KeyHash) -> bool {
+    fn insert(&mut self, _link: &str, hash: SeededHash) -> bool {
         !self.0.insert(hash.get())
     }
 
@@ -70,7 +67,7 @@ impl Memory for Hashes {
 struct BitMap(Vec<u64>);
 
 impl Memory for BitMap {
-    fn insert(&mut self, _link: &str, hash: KeyHash) -> bool {
+    fn insert(&mut self, _link: &str, hash: SeededHash) -> bool {
         let bits = self.0.len() as u128 * 64;
         let bit = ((u128::from(hash.get()) * bits) >> 64) as u64;
         let word = &mut self.0[bit as usize / 64];
@@ -88,7 +85,7 @@ impl Memory for BitMap {
 struct Bloom(Blocked);
 
 impl Memory for Bloom {
-    fn insert(&mut self, _link: &str, hash: KeyHash) -> bool {
+    fn insert(&mut self, _link: &str, hash: SeededHash) -> bool {
         let is_known = self.0.may_contain(hash);
         if !is_known {
             self.0.insert(hash).expect("a Bloom filter is never full");
@@ -119,7 +116,7 @@ fn crawl(
     let mut counts = CrawlCounts::default();
     let mut fetched = HashSet::new();
     for (link, is_first) in links.iter().zip(first_times) {
-        let hash = KeyHash::new(seed, link.as_bytes());
+        let hash = SeededHash::new(seed, link);
         if !memory.insert(link, hash) {
             assert!(fetched.insert(link), "{link} is fetched twice");
             counts.fetched += 1;
@@ -143,8 +140,6 @@ fn generated_links(pages: u32, links: u32) -> impl Iterator<Item = String> {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // With a random seed, a hostile site cannot construct URLs that are false positives.
-    let seed = Seed::new(RandomState::new().build_hasher().finish());
     let links: Vec<_> = match std::env::args().nth(1) {
         Some(path) => {
             std::io::BufReader::new(std::fs::File::open(path)?).lines().collect::<Result<_, _>>()?
@@ -158,7 +153,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     eprintln!("{} links to {pages} pages", links.len());
 
     // A real crawler must estimate the number of pages; beyond this number the error rate grows.
-    let bloom = Blocked::new(Sizing::ErrorRate(ErrorRate::new(ERROR_RATE)?), pages)?;
+    let bloom = Blocked::new(Sizing::error_rate(ERROR_RATE)?, pages)?;
+    // A random seed: a hostile site cannot construct URLs that are false positives.
+    let seed = bloom.seed();
     let words = bloom.stats().bytes.div_ceil(8) as usize;
     let mut memories: [(&str, Box<dyn Memory>); 4] = [
         ("set of URLs", Box::new(Urls::default())),

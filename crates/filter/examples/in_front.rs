@@ -10,25 +10,21 @@
 use std::error::Error;
 use std::{env, fs};
 
-use filter::engine::{KeyHash, Membership, build};
-use filter::{ErrorRate, FilterKind, Seed, Sizing, StoredFilter};
+use filter::{BinaryFuse, Seed, SeededHashes, Sizing, StoredFilter};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = env::args().skip(1);
     let file = arguments.next().ok_or("usage: in_front FILE KEY...")?;
     let saved = format!("{file}.filter");
     if !fs::exists(&saved)? {
-        let seed = Seed::new(0x5eed);
-        let hash = |key: &str| KeyHash::new(seed, key.as_bytes());
-        let keys: Vec<KeyHash> = fs::read_to_string(&file)?.lines().map(hash).collect();
-        let sizing = Sizing::ErrorRate(ErrorRate::new(0.01)?);
-        fs::write(&saved, build(FilterKind::BinaryFuse, sizing, seed, &keys)?)?;
+        let keys = SeededHashes::new(Seed::random(), fs::read_to_string(&file)?.lines());
+        fs::write(&saved, BinaryFuse::build(Sizing::error_rate(0.01)?, &keys)?.to_stored())?;
     }
     let filter = StoredFilter::parse(fs::read(&saved)?)?;
     eprintln!("{} keys, {:.1} bits per key", filter.len(), filter.stats().bits_per_key());
 
     for key in arguments {
-        let answer = if !filter.may_contain(KeyHash::new(filter.seed(), key.as_bytes())) {
+        let answer = if !filter.may_contain(&key) {
             "not there; the file was not read"
         } else if fs::read_to_string(&file)?.lines().any(|line| line == key) {
             "there"

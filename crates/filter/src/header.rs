@@ -127,17 +127,6 @@ impl Header {
     }
 }
 
-/// Returns the seed to store with a filter, which must be the one that it was loaded with, if it was.
-///
-/// # Panics
-///
-/// If the seeds differ.
-pub(crate) fn seed_to_store(loaded: Option<Seed>, seed: Seed) -> Seed {
-    let is_same = loaded.is_none_or(|loaded| loaded == seed);
-    assert!(is_same, "a filter that was loaded with another seed would deny its keys");
-    seed
-}
-
 /// Returns the stored checksum of a filter; `None` if the bytes are shorter than a header.
 pub(crate) fn stored_checksum(bytes: &[u8]) -> Option<u64> {
     bytes.get(CHECKSUM_AT..)?.first_chunk().map(|stored| u64::from_le_bytes(*stored))

@@ -10,7 +10,7 @@ use core::fmt;
 use core::str::FromStr;
 
 use crate::error::BuildError;
-use crate::hash::{KeyHash, Seed};
+use crate::hash::{KeyHash, Seed, SeededHashes};
 use crate::membership::{FilterStats, Insert, Membership, Remove};
 use crate::sizing::Sizing;
 use crate::stored_view::StoredView;
@@ -24,8 +24,8 @@ use crate::stored_view::StoredView;
 /// | `name`    | name on the command line, in manifests, documents and figures                    |
 /// | `updates` | method of [`KindVisitor`]. `inserts`: keys are inserted one by one; `removes`:   |
 /// |           | they can also be removed; `builds`: static, built from all keys in one step      |
-/// | `filter`  | the type in memory, with `build`, `plan` and `to_stored`; for `inserts` also |
-/// |           | `new`; for `removes` also `new` and `from_body`                                  |
+/// | `filter`  | the type in memory, with `from_hashes`, `plan` and `to_stored`; for `inserts`    |
+/// |           | also `with_seed`; for `removes` also `with_seed` and `from_body`                 |
 /// | `stored`  | the [`StoredView`]                                                               |
 ///
 /// HFiles have no filters with counters ([`FilterKind::IN_FILES`]).
@@ -134,38 +134,8 @@ macro_rules! filter_kind {
             }
 
             /// Calls the method of `visitor` that fits the kind, with the constructor of its
-            /// filter.
-            ///
-            /// The method is `inserts`, `removes` or `builds` of [`KindVisitor`].
-            ///
-            /// ```
-            /// use filter::engine::{Insert, KindVisitor, Membership, Remove};
-            /// use filter::{BuildError, FilterKind, Sizing};
-            /// use filter::engine::KeyHash;
-            ///
-            /// struct CanRemove;
-            ///
-            /// impl KindVisitor for CanRemove {
-            ///     type Output = bool;
-            ///
-            ///     fn inserts<F: Insert>(self, _: fn(Sizing, u64) -> Result<F, BuildError>) -> bool {
-            ///         false
-            ///     }
-            ///
-            ///     fn removes<F: Remove>(self, _: fn(Sizing, u64) -> Result<F, BuildError>) -> bool {
-            ///         true
-            ///     }
-            ///
-            ///     fn builds<F: Membership>(
-            ///         self,
-            ///         _: fn(Sizing, &[KeyHash]) -> Result<F, BuildError>,
-            ///     ) -> bool {
-            ///         false
-            ///     }
-            /// }
-            ///
-            /// assert!(FilterKind::Cuckoo.visit(CanRemove) && !FilterKind::Ribbon.visit(CanRemove));
-            /// ```
+            /// filter: `inserts`, `removes` or `builds` of [`KindVisitor`].
+            #[doc(hidden)]
             pub fn visit<V: KindVisitor>(self, visitor: V) -> V::Output {
                 match self {
                     $(Self::$kind => visitor.$updates(filter_kind!(@constructor $updates $filter)),)*
@@ -173,10 +143,7 @@ macro_rules! filter_kind {
             }
         }
 
-        /// Builds a filter and returns its stored form, for [`StoredFilter`](crate::StoredFilter).
-        ///
-        /// Duplicate keys are allowed. Without keys the filter is [`HEADER_LEN`](crate::engine::HEADER_LEN)
-        /// bytes long and denies every key.
+        /// Builds a filter from hashes with a seed, as [`FilterKind::build`] does.
         ///
         /// # Errors
         ///
@@ -188,7 +155,7 @@ macro_rules! filter_kind {
             keys: &[KeyHash],
         ) -> Result<Vec<u8>, BuildError> {
             match kind {
-                $(FilterKind::$kind => Ok(<$filter>::build(sizing, keys)?.to_stored(seed)),)*
+                $(FilterKind::$kind => Ok(<$filter>::from_hashes(sizing, seed, keys)?.to_stored()),)*
             }
         }
 
@@ -196,9 +163,9 @@ macro_rules! filter_kind {
         /// building it.
         ///
         /// ```
-        /// use filter::{ErrorRate, FilterKind, Sizing, plan};
+        /// use filter::{FilterKind, Sizing, plan};
         ///
-        /// let sizing = Sizing::ErrorRate(ErrorRate::new(0.01)?);
+        /// let sizing = Sizing::error_rate(0.01)?;
         /// let billion = plan(FilterKind::BlockedBloom, sizing, 1_000_000_000)?;
         /// assert!((9.9..10.0).contains(&billion.bits_per_key()));
         /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -218,12 +185,32 @@ macro_rules! filter_kind {
         // Compilation fails if the two differ.
         $(const _: () = assert!(<$stored as StoredView>::CODE == $code);)*
     };
-    (@constructor builds $filter:ty) => { <$filter>::build };
-    (@constructor $inserts:ident $filter:ty) => { <$filter>::new };
+    (@constructor builds $filter:ty) => { <$filter>::from_hashes };
+    (@constructor $inserts:ident $filter:ty) => { <$filter>::with_seed };
 }
 kinds!(filter_kind);
 
 impl FilterKind {
+    /// Builds a filter and returns its stored form, for [`StoredFilter`](crate::StoredFilter).
+    ///
+    /// Duplicate keys are allowed. Without keys the filter is 64 bytes long and denies every key.
+    ///
+    /// ```
+    /// use filter::{FilterKind, Seed, SeededHashes, Sizing, StoredFilter};
+    ///
+    /// let keys = SeededHashes::new(Seed::random(), ["row1", "row2"]);
+    /// let bytes = FilterKind::BlockedBloom.build(Sizing::error_rate(0.01)?, &keys)?;
+    /// assert!(StoredFilter::parse(bytes)?.may_contain("row2"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`] if no filter of this kind has the requested size or error rate.
+    pub fn build(self, sizing: Sizing, keys: &SeededHashes) -> Result<Vec<u8>, BuildError> {
+        build(self, sizing, keys.seed(), keys.hashes())
+    }
+
     /// Returns the kind with this name.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
@@ -287,17 +274,23 @@ pub trait KindVisitor {
     /// The result of the visit.
     type Output;
 
-    /// Visits a kind whose keys are inserted one by one; `make` returns an empty filter sized for a
-    /// number of keys.
-    fn inserts<F: Insert>(self, make: fn(Sizing, u64) -> Result<F, BuildError>) -> Self::Output;
+    /// Visits a kind whose keys are inserted one by one; `with_seed` returns an empty filter sized
+    /// for a number of keys.
+    fn inserts<F: Insert>(
+        self,
+        with_seed: fn(Sizing, u64, Seed) -> Result<F, BuildError>,
+    ) -> Self::Output;
 
     /// Visits a kind whose keys can also be removed.
-    fn removes<F: Remove>(self, make: fn(Sizing, u64) -> Result<F, BuildError>) -> Self::Output;
+    fn removes<F: Remove>(
+        self,
+        with_seed: fn(Sizing, u64, Seed) -> Result<F, BuildError>,
+    ) -> Self::Output;
 
-    /// Visits a static kind; `build` builds a filter from all keys.
+    /// Visits a static kind; `from_hashes` builds a filter from all keys.
     fn builds<F: Membership>(
         self,
-        build: fn(Sizing, &[KeyHash]) -> Result<F, BuildError>,
+        from_hashes: fn(Sizing, Seed, &[KeyHash]) -> Result<F, BuildError>,
     ) -> Self::Output;
 }
 
@@ -336,7 +329,7 @@ mod tests {
         for &kind in FilterKind::ALL {
             for keys in counts.into_iter().chain(large) {
                 for rate in [0.5, 0.1, 0.03, 0.01, 0.005, 0.001, 1.0 / 256.0, 1e-4, 2e-5] {
-                    let sizing = Sizing::ErrorRate(ErrorRate::new(rate).expect("a rate"));
+                    let sizing = Sizing::error_rate(rate).expect("a rate");
                     let Ok(planned) = plan(kind, sizing, keys) else { continue };
                     let bound = crate::theory::bits_per_key_floor(planned.error_rate);
                     let bits = planned.bits_per_key();

@@ -1,4 +1,4 @@
-//! The traits of filters: membership, inserting, removing.
+//! The traits of filters for hashes without a seed: membership, inserting, removing.
 
 use crate::error::{Absent, BuildError, Full};
 use crate::hash::KeyHash;

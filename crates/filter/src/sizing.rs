@@ -53,7 +53,7 @@ pub enum Sizing {
     ErrorRate(ErrorRate),
     /// At most the given number of bits per key; fractions are allowed.
     ///
-    /// Does not count the header of [`HEADER_LEN`](crate::engine::HEADER_LEN) bytes. A filter that consists
+    /// Does not count the header of 64 bytes. A filter that consists
     /// of whole units (cache lines, buckets) has at least one unit, even if the unit is larger than
     /// this limit.
     BitsPerKey(f64),
@@ -70,6 +70,15 @@ pub(crate) enum Demand {
 }
 
 impl Sizing {
+    /// Returns the sizing for an error rate: 0.01 for one per cent.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidErrorRate`] if the rate is 0 or less, 1 or more, or not a number.
+    pub fn error_rate(rate: f64) -> Result<Self, InvalidErrorRate> {
+        ErrorRate::new(rate).map(Self::ErrorRate)
+    }
+
     /// Returns the demand for a filter of `keys` keys, which takes at least `smallest` bytes.
     ///
     /// Bits per key may demand less than `smallest`, because they are no budget.

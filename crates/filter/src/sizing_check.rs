@@ -39,9 +39,9 @@ impl FilterKind {
     /// always usable.
     ///
     /// ```
-    /// use filter::{ErrorRate, FilterKind, Sizing};
+    /// use filter::{FilterKind, Sizing};
     ///
-    /// let sizing = Sizing::ErrorRate(ErrorRate::new(1e-5)?);
+    /// let sizing = Sizing::error_rate(1e-5)?;
     /// assert!(FilterKind::Ribbon.check_sizing(sizing).is_ok());
     /// let refused = FilterKind::BinaryFuse.check_sizing(sizing).expect_err("16 bits at most");
     /// assert_eq!(
@@ -137,9 +137,9 @@ mod tests {
     fn the_named_limit_is_usable_and_what_was_refused_is_beyond_it() {
         for &kind in FilterKind::ALL {
             for rate in [1e-30, 1e-300] {
-                let sizing = Sizing::ErrorRate(ErrorRate::new(rate).unwrap());
+                let sizing = Sizing::error_rate(rate).unwrap();
                 let refused = kind.check_sizing(sizing).unwrap_err();
-                let least = Sizing::ErrorRate(ErrorRate::new(refused.min).unwrap());
+                let least = Sizing::error_rate(refused.min).unwrap();
                 assert!(refused.min > rate && kind.check_sizing(least).is_ok(), "{refused}");
             }
             for bits in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e18] {

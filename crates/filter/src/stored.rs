@@ -1,10 +1,11 @@
 //! A filter in its stored form: the bytes and the parameters parsed from them.
 
 use crate::error::FormatError;
-use crate::hash::{KeyHash, Seed};
+use crate::hash::KeyHash;
 use crate::header::{self, HEADER_LEN, Header};
 use crate::kinds::{FilterKind, kinds};
 use crate::membership::{FilterStats, Membership};
+use crate::methods::lookup_methods;
 use crate::stored_view::StoredView;
 
 /// A stored filter of any kind, in borrowed, owned or shared bytes.
@@ -13,16 +14,14 @@ use crate::stored_view::StoredView;
 /// cannot fail.
 ///
 /// ```
-/// use filter::engine::{KeyHash, Membership, build};
-/// use filter::{ErrorRate, FilterKind, Seed, Sizing, StoredFilter};
+/// use filter::{FilterKind, Seed, SeededHashes, Sizing, StoredFilter};
 ///
-/// let seed = Seed::new(2026);
-/// let keys = [KeyHash::new(seed, b"row1"), KeyHash::new(seed, b"row2")];
-/// let bytes = build(FilterKind::BlockedBloom, Sizing::ErrorRate(ErrorRate::HBASE), seed, &keys)?;
+/// let keys = SeededHashes::new(Seed::random(), ["row1", "row2"]);
+/// let bytes = FilterKind::Ribbon.build(Sizing::error_rate(0.01)?, &keys)?;
 ///
-/// let filter = StoredFilter::parse(bytes.as_slice())?;
-/// assert_eq!((filter.kind(), filter.seed(), filter.len()), (FilterKind::BlockedBloom, seed, 2));
-/// assert!(filter.may_contain(KeyHash::new(filter.seed(), b"row1")));
+/// let filter = StoredFilter::parse(bytes.as_slice())?; // The seed is in the bytes.
+/// assert_eq!((filter.kind(), filter.len()), (FilterKind::Ribbon, 2));
+/// assert!(filter.may_contain("row1"));
 /// assert!(StoredFilter::parse(&bytes[..bytes.len() - 1]).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -106,7 +105,7 @@ macro_rules! view {
 kinds!(view);
 
 impl<B: AsRef<[u8]>> StoredFilter<B> {
-    /// Parses the bytes that [`build`](crate::build) or a filter's `to_stored` returned.
+    /// Parses the bytes that [`FilterKind::build`] or a filter's `to_stored` returned.
     ///
     /// # Errors
     ///
@@ -121,11 +120,6 @@ impl<B: AsRef<[u8]>> StoredFilter<B> {
     /// Returns the kind of the filter.
     pub fn kind(&self) -> FilterKind {
         self.kind
-    }
-
-    /// Returns the seed with which keys must be hashed.
-    pub fn seed(&self) -> Seed {
-        self.header.seed
     }
 
     /// Returns the checksum in the header, which covers header and body.
@@ -174,6 +168,8 @@ impl<B: AsRef<[u8]>> StoredFilter<B> {
     }
 }
 
+lookup_methods!(StoredFilter<B>, header.seed, B: AsRef<[u8]>);
+
 impl<B: AsRef<[u8]>> Membership for StoredFilter<B> {
     #[inline]
     fn may_contain(&self, hash: KeyHash) -> bool {
@@ -203,6 +199,7 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::*;
+    use crate::hash::Seed;
 
     /// Code 7 is retired: it was a ribbon with other equations. If it were parsed as the ribbon of
     /// code 9, it would deny its own keys.

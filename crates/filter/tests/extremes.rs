@@ -8,7 +8,7 @@ const KEY_COUNTS: [u64; 12] =
 
 fn sizings() -> impl Iterator<Item = Sizing> {
     let rates = [1.0 - 1e-16, 0.999, 0.5, 0.01, 1e-6, 1e-9, 1e-18, 1e-300, f64::MIN_POSITIVE];
-    let rates = rates.map(|rate| Sizing::ErrorRate(ErrorRate::new(rate).expect("in range")));
+    let rates = rates.map(|rate| Sizing::error_rate(rate).expect("in range"));
     let bits = [f64::NAN, -1.0, 0.0, 1e-300, 1e-3, 1.0, 10.0, 1e6, 1e18, 1e300, f64::INFINITY];
     let bytes = [0, 63, 64, 65, 1_000, 1 << 40, 1 << 62, 1 << 63, u64::MAX];
     rates.into_iter().chain(bits.map(Sizing::BitsPerKey)).chain(bytes.map(Sizing::Bytes))

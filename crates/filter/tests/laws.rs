@@ -2,10 +2,8 @@
 //!
 //! No member is denied, the stored form can be read, and foreign bytes do no harm.
 
-use filter::engine::{Insert, KeyHash, Membership, Remove, build};
-use filter::{
-    CountingBloom, Cuckoo, DLeft, DLeftOptions, ErrorRate, FilterKind, Seed, Sizing, StoredFilter,
-};
+use filter::engine::{KeyHash, Membership, build};
+use filter::{CountingBloom, Cuckoo, DLeft, DLeftOptions, FilterKind, Seed, Sizing, StoredFilter};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
@@ -20,7 +18,7 @@ fn hashes(stream: u64, count: u64) -> Vec<KeyHash> {
 
 fn sizings() -> impl Strategy<Value = Sizing> {
     prop_oneof![
-        (1e-6..0.5).prop_map(|rate| Sizing::ErrorRate(ErrorRate::new(rate).expect("in range"))),
+        (1e-6..0.5).prop_map(|rate| Sizing::error_rate(rate).expect("in range")),
         (1.0..40.0).prop_map(Sizing::BitsPerKey),
         (4_096_u64..20_000).prop_map(Sizing::Bytes),
     ]
@@ -50,7 +48,7 @@ proptest! {
             prop_assert_eq!(filter.as_bytes(), bytes.as_slice());
 
             let mut answers = vec![false; hashes.len()];
-            filter.may_contain_batch(&hashes, &mut answers);
+            Membership::may_contain_batch(&filter, &hashes, &mut answers);
             for ((key, hash), answer) in keys.iter().zip(&hashes).zip(answers) {
                 prop_assert!(filter.may_contain(*hash), "{kind} lost {key:?}");
                 prop_assert!(answer, "{kind} lost {key:?} in a batch");
@@ -66,7 +64,7 @@ proptest! {
                 .expect("possible");
             let filter = StoredFilter::parse(bytes).expect("sound");
             let mut answers = vec![false; absent.len()];
-            filter.may_contain_batch(&absent, &mut answers);
+            Membership::may_contain_batch(&filter, &absent, &mut answers);
             let single: Vec<bool> = absent.iter().map(|hash| filter.may_contain(*hash)).collect();
             prop_assert_eq!(answers, single);
         }
@@ -87,7 +85,7 @@ fn fewer_answers_than_hashes_are_a_broken_invariant() {
         let filter = StoredFilter::parse(bytes.expect("possible")).expect("sound");
         for count in [0, 99, 101] {
             let answered = std::panic::catch_unwind(|| {
-                filter.may_contain_batch(&members, &mut vec![false; count]);
+                Membership::may_contain_batch(&filter, &members, &mut vec![false; count]);
             });
             assert!(answered.is_err(), "{kind} answers {count} of 100");
         }
@@ -97,15 +95,15 @@ fn fewer_answers_than_hashes_are_a_broken_invariant() {
 /// Bits of a cuckoo filter's fingerprints and of a d-left filter's remainders.
 const WIDTHS: std::ops::RangeInclusive<u32> = 4..=16;
 
-fn cuckoo(bits: u32, keys: u64) -> Cuckoo {
-    Cuckoo::with_fingerprint_bits(bits, keys).expect("a width")
+fn cuckoo(bits: u32, keys: u64, seed: Seed) -> Cuckoo {
+    Cuckoo::with_fingerprint_bits(bits, keys, seed).expect("a width")
 }
 
-fn d_left(bits: u32, keys: u64) -> DLeft {
+fn d_left(bits: u32, keys: u64, seed: Seed) -> DLeft {
     // A load of 7/8.
     let bits_per_key = f64::from(bits + 2) * 8.0 / 7.0 + 2_000.0 / keys.max(1) as f64;
     let options = DLeftOptions::default().remainder_bits(bits);
-    let filter = DLeft::with_options(options, Sizing::BitsPerKey(bits_per_key), keys);
+    let filter = DLeft::with_options(options, Sizing::BitsPerKey(bits_per_key), keys, seed);
     let filter = filter.expect("a width");
     assert_eq!(filter.remainder_bits(), bits);
     filter
@@ -115,13 +113,13 @@ fn d_left(bits: u32, keys: u64) -> DLeft {
 fn filters_of_all_widths(keys: &[KeyHash], seed: Seed) -> Vec<Vec<u8>> {
     let mut stored = Vec::new();
     for bits in WIDTHS {
-        let (mut cuckoo, mut d_left) =
-            (cuckoo(bits, keys.len() as u64), d_left(bits, keys.len() as u64));
+        let count = keys.len() as u64;
+        let (mut cuckoo, mut d_left) = (cuckoo(bits, count, seed), d_left(bits, count, seed));
         for key in keys {
             cuckoo.insert(*key).expect("within the planned keys");
             d_left.insert(*key).expect("within the planned keys");
         }
-        stored.extend([cuckoo.to_stored(seed), d_left.to_stored(seed)]);
+        stored.extend([cuckoo.to_stored(), d_left.to_stored()]);
     }
     stored
 }
@@ -140,13 +138,13 @@ proptest! {
         for bytes in filters_of_all_widths(&hashes, seed) {
             let filter = StoredFilter::parse(bytes.as_slice()).expect("sound");
             let mut answers = vec![false; hashes.len()];
-            filter.may_contain_batch(&hashes, &mut answers);
+            Membership::may_contain_batch(&filter, &hashes, &mut answers);
             prop_assert!(answers.iter().all(|answer| *answer));
             prop_assert!(hashes.iter().all(|hash| filter.may_contain(*hash)));
         }
         for bits in WIDTHS {
             let count = keys.len() as u64;
-            let (mut cuckoo, mut d_left) = (cuckoo(bits, count), d_left(bits, count));
+            let (mut cuckoo, mut d_left) = (cuckoo(bits, count, seed), d_left(bits, count, seed));
             for hash in &hashes {
                 prop_assert!(cuckoo.insert(*hash).is_ok() && d_left.insert(*hash).is_ok());
             }
@@ -177,11 +175,11 @@ fn samples() -> Vec<Vec<u8>> {
 
 /// Returns a cuckoo filter whose copies of a key exceed its buckets.
 fn with_overflow() -> Vec<u8> {
-    let mut filter = cuckoo(12, 60);
+    let mut filter = cuckoo(12, 60, Seed::new(1));
     for key in hashes(1, 60).into_iter().chain(hashes(1, 3).repeat(5)) {
         filter.insert(key).expect("copies never fail");
     }
-    let (stored, plain) = (filter.to_stored(Seed::new(1)), cuckoo(12, 60).to_stored(Seed::new(1)));
+    let (stored, plain) = (filter.to_stored(), cuckoo(12, 60, Seed::new(1)).to_stored());
     assert!(stored.len() > plain.len(), "the copies are in the overflow");
     stored
 }
@@ -196,7 +194,7 @@ fn a_loaded_filter_answers_as_the_stored_one() {
         assert_eq!(stored.stats(), loaded.stats(), "{} {rate}", stored.kind());
     }
     for rate in [0.3, 0.03, 0.001] {
-        let sizing = Sizing::ErrorRate(ErrorRate::new(rate).expect("in range"));
+        let sizing = Sizing::error_rate(rate).expect("in range");
         let stored = |kind| {
             let bytes = build(kind, sizing, Seed::new(5), &hashes(5, 3_000)).expect("possible");
             StoredFilter::parse(bytes).expect("sound")
@@ -214,7 +212,7 @@ fn a_loaded_filter_answers_as_the_stored_one() {
 fn exercise(filter: &StoredFilter<&[u8]>) {
     let keys = hashes(4, 64);
     let mut answers = vec![false; keys.len()];
-    filter.may_contain_batch(&keys, &mut answers);
+    Membership::may_contain_batch(filter, &keys, &mut answers);
     for hash in [0, 1, u64::MAX, u64::MAX << 32, u64::MAX >> 32].map(KeyHash::from_u64) {
         filter.prefetch(hash);
         filter.may_contain(hash);
@@ -331,7 +329,7 @@ fn measure(kind: FilterKind, sizing: Sizing, keys: u64) -> (f64, f64, f64) {
 #[test]
 fn the_measured_error_rate_is_the_promised_one() {
     let rates = [0.3, 0.1, 0.05, 0.02, 0.01, 0.005, 0.001, 3e-4];
-    let rates = rates.map(|rate| Sizing::ErrorRate(ErrorRate::new(rate).expect("in range")));
+    let rates = rates.map(|rate| Sizing::error_rate(rate).expect("in range"));
     let sizings: Vec<Sizing> =
         rates.into_iter().chain([12.3, 17.6].map(Sizing::BitsPerKey)).collect();
     for kind in FilterKind::ALL {

@@ -83,7 +83,7 @@ fn the_stored_bytes_do_not_depend_on_the_processor() {
 fn repaired(mut bytes: Vec<u8>) -> Vec<u8> {
     let body_len = (bytes.len() - filter::engine::HEADER_LEN) as u64;
     bytes[32..40].copy_from_slice(&body_len.to_le_bytes());
-    let checksum = xxh3_64_with_seed(&bytes[..56], xxh3_64(&bytes[filter::HEADER_LEN..]));
+    let checksum = xxh3_64_with_seed(&bytes[..56], xxh3_64(&bytes[filter::engine::HEADER_LEN..]));
     bytes[56..64].copy_from_slice(&checksum.to_le_bytes());
     bytes
 }
@@ -96,7 +96,9 @@ fn cut_and_flipped_bytes_are_refused_or_read_within_bounds() {
             assert!(StoredFilter::parse(&whole[..len]).is_err(), "{kind}: {len} bytes");
         }
         // With a valid checksum, only the checks of the header's and the body's numbers are left.
-        let cuts = (filter::HEADER_LEN..whole.len()).step_by(STEP).map(|len| whole[..len].to_vec());
+        let cuts = (filter::engine::HEADER_LEN..whole.len())
+            .step_by(STEP)
+            .map(|len| whole[..len].to_vec());
         let flips = (9 * 8..56 * 8).step_by(STEP).map(|bit| {
             let mut bytes = whole.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);
@@ -128,9 +130,9 @@ fn a_filter_in_memory_contains_its_keys() {
     fill(Cuckoo::new(sizing, KEYS).expect("possible"));
     // Cuckoo buckets that begin within a byte, and d-left buckets shorter than a word.
     for bits in [4, 5, 9, 15] {
-        fill(Cuckoo::with_fingerprint_bits(bits, KEYS).expect("a width"));
+        fill(Cuckoo::with_fingerprint_bits(bits, KEYS, Seed::new(1)).expect("a width"));
         let options = DLeftOptions::default().remainder_bits(bits);
-        fill(DLeft::with_options(options, sizing, KEYS).expect("a width"));
+        fill(DLeft::with_options(options, sizing, KEYS, Seed::new(1)).expect("a width"));
     }
 }
 

@@ -7,7 +7,7 @@
 
 use filter::engine::{KeyHash, Membership, build};
 use filter::hbase::{ChunkBuilder, ChunkSizing, HashPair, HashType, may_contain};
-use filter::{BuildError, ErrorRate, FilterKind, Seed, Sizing, StoredFilter, plan};
+use filter::{BuildError, FilterKind, Seed, Sizing, StoredFilter, plan};
 
 /// The probability at most that a filter that keeps its promise fails, for each setting.
 const FALSE_ALARM: f64 = 1e-12;
@@ -88,7 +88,7 @@ fn passes_one(filter: &StoredFilter<Vec<u8>>, seed: Seed, count: u64) -> bool {
         // The numbers of members are below 2^32.
         hashes.extend((from..count.min(from + BATCH)).map(|key| hash(seed, 1 << 32 | key)));
         let answers = &mut answers[..hashes.len()];
-        filter.may_contain_batch(&hashes, answers);
+        Membership::may_contain_batch(filter, &hashes, answers);
         answers.contains(&true)
     })
 }
@@ -156,7 +156,7 @@ fn may_refuse(kind: FilterKind, sizing: Sizing) -> bool {
 }
 
 fn error_rates(rates: &[f64]) -> Vec<Sizing> {
-    let rate = |rate: &f64| Sizing::ErrorRate(ErrorRate::new(*rate).expect("in range"));
+    let rate = |rate: &f64| Sizing::error_rate(*rate).expect("in range");
     rates.iter().map(rate).collect()
 }
 

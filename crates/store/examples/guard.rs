@@ -20,12 +20,11 @@
 //! ```
 
 use std::error::Error;
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, RwLock};
 
-use filter::engine::{KeyHash, Remove};
-use filter::{CountingBloom, Cuckoo, DLeft, ErrorRate, Seed, Sizing};
+use filter::{Absent, CountingBloom, Cuckoo, DLeft, FilterStats, Full, Sizing};
 use quick_cache::sync::Cache;
 use store::{Durability, KeyValueMap, Store, StoreOptions};
 
@@ -44,6 +43,39 @@ struct Tally {
     store_missed: AtomicU64,
 }
 
+/// What the example asks of a guard.
+trait Guard {
+    fn insert(&mut self, user: &[u8]) -> Result<(), Full>;
+    fn remove(&mut self, user: &[u8]) -> Result<(), Absent>;
+    fn may_contain(&self, user: &[u8]) -> bool;
+    fn stats(&self) -> FilterStats;
+}
+
+macro_rules! guard {
+    ($filter:ty) => {
+        impl Guard for $filter {
+            fn insert(&mut self, user: &[u8]) -> Result<(), Full> {
+                self.insert(user)
+            }
+
+            fn remove(&mut self, user: &[u8]) -> Result<(), Absent> {
+                self.remove(user)
+            }
+
+            fn may_contain(&self, user: &[u8]) -> bool {
+                self.may_contain(user)
+            }
+
+            fn stats(&self) -> FilterStats {
+                self.stats()
+            }
+        }
+    };
+}
+guard!(CountingBloom);
+guard!(Cuckoo);
+guard!(DLeft);
+
 /// A store with a cache and a guard.
 struct Guarded<F> {
     guard: RwLock<F>,
@@ -51,36 +83,32 @@ struct Guarded<F> {
     users: KeyValueMap,
     /// Lock stripes; a key's stripe is locked while the key is written or cached.
     stripes: Vec<Mutex<()>>,
-    seed: Seed,
+    /// The hash of a key that selects its stripe.
+    stripe_hash: RandomState,
     tally: Tally,
 }
 
-impl<F: Remove> Guarded<F> {
+impl<F: Guard> Guarded<F> {
     /// Creates the cache, and loads the guard with all keys of the store.
     fn new(users: KeyValueMap, mut guard: F, cached: usize) -> Result<Self, Failure> {
-        let seed = Seed::new(RandomState::new().build_hasher().finish());
         let mut pairs = users.range::<&[u8]>(..);
         while let Some((user, _)) = pairs.next_ref()? {
-            guard.insert(KeyHash::new(seed, user))?;
+            guard.insert(user)?;
         }
         drop(pairs);
         let stripes = (0..64).map(|_| Mutex::new(())).collect();
         let (guard, cache, tally) = (RwLock::new(guard), Cache::new(cached), Tally::default());
-        Ok(Self { guard, cache, users, stripes, seed, tally })
-    }
-
-    fn hash(&self, user: &str) -> KeyHash {
-        KeyHash::new(self.seed, user.as_bytes())
+        Ok(Self { guard, cache, users, stripes, stripe_hash: RandomState::new(), tally })
     }
 
     fn stripe(&self, user: &str) -> MutexGuard<'_, ()> {
-        let stripe = self.hash(user).get() as usize % self.stripes.len();
+        let stripe = self.stripe_hash.hash_one(user) as usize % self.stripes.len();
         self.stripes[stripe].lock().expect("no thread panicked")
     }
 
     fn read(&self, user: &str) -> Result<Option<u64>, Failure> {
         self.tally.reads.fetch_add(1, Relaxed);
-        if !self.guard.read().expect("no thread panicked").may_contain(self.hash(user)) {
+        if !self.guard.read().expect("no thread panicked").may_contain(user.as_bytes()) {
             self.tally.denied.fetch_add(1, Relaxed);
             return Ok(None);
         }
@@ -103,7 +131,7 @@ impl<F: Remove> Guarded<F> {
     fn add(&self, user: &str, balance: u64) -> Result<(), Failure> {
         let _stripe = self.stripe(user);
         if !self.users.contains(user)? {
-            self.guard.write().expect("no thread panicked").insert(self.hash(user))?;
+            self.guard.write().expect("no thread panicked").insert(user.as_bytes())?;
         }
         self.users.insert(user, balance.to_be_bytes())?;
         self.cache.remove(user);
@@ -118,7 +146,7 @@ impl<F: Remove> Guarded<F> {
         if self.users.contains(user)? {
             self.users.remove(user)?;
             self.cache.remove(user);
-            self.guard.write().expect("no thread panicked").remove(self.hash(user))?;
+            self.guard.write().expect("no thread panicked").remove(user.as_bytes())?;
         }
         Ok(())
     }
@@ -137,7 +165,7 @@ fn random(state: &mut u64) -> u64 {
 /// A reader thread: half of its reads are of users who stay, skewed to popular ones.
 ///
 /// The other half are of absent keys.
-fn read_all_day<F: Remove>(guarded: &Guarded<F>, reader: u64, users: u64) -> Result<(), Failure> {
+fn read_all_day<F: Guard>(guarded: &Guarded<F>, reader: u64, users: u64) -> Result<(), Failure> {
     let mut state = reader;
     for read in 0..users {
         // The last four fifths of the users stay. Squaring makes the lower numbers more popular.
@@ -151,7 +179,7 @@ fn read_all_day<F: Remove>(guarded: &Guarded<F>, reader: u64, users: u64) -> Res
 }
 
 /// A writer thread: removes half of the first fifth of the users, and adds as many new users.
-fn write_all_day<F: Remove>(guarded: &Guarded<F>, writer: u64, users: u64) -> Result<(), Failure> {
+fn write_all_day<F: Guard>(guarded: &Guarded<F>, writer: u64, users: u64) -> Result<(), Failure> {
     for number in (writer..users / 5).step_by(2) {
         guarded.remove(&user(number))?;
         assert_eq!(guarded.read(&user(number))?, None, "the cache has no removed user");
@@ -162,7 +190,7 @@ fn write_all_day<F: Remove>(guarded: &Guarded<F>, writer: u64, users: u64) -> Re
 }
 
 /// Runs four readers and two writers concurrently, then checks all users.
-fn day<F: Remove + Send + Sync>(name: &str, guard: F, users: u64) -> Result<(), Failure> {
+fn day<F: Guard + Send + Sync>(name: &str, guard: F, users: u64) -> Result<(), Failure> {
     let directory = tempfile::tempdir()?;
     let options = StoreOptions::default().durability(Durability::Async);
     let store = Store::open(directory.path(), options)?;
@@ -216,7 +244,7 @@ fn day<F: Remove + Send + Sync>(name: &str, guard: F, users: u64) -> Result<(), 
 fn main() -> Result<(), Failure> {
     let users: u64 = std::env::args().nth(1).map_or(Ok(50_000), |count| count.parse())?;
     let users = users.max(100) / 10 * 10;
-    let rate = Sizing::ErrorRate(ErrorRate::new(ERROR_RATE)?);
+    let rate = Sizing::error_rate(ERROR_RATE)?;
     // Keys can be added before others are removed, so the filter needs some spare capacity.
     let room = users + users / 20 + 100;
     day("counting Bloom", CountingBloom::new(rate, room)?, users)?;

@@ -15,8 +15,7 @@
 
 use std::error::Error;
 
-use filter::Seed;
-use filter::engine::KeyHash;
+use filter::{Seed, SeededHash};
 use sstable::{BlockKind, BlockSource, BloomType};
 use store::{FamilyOptions, Get, Put, Store, StoreOptions};
 
@@ -40,7 +39,7 @@ struct Bits {
 
 impl Bits {
     fn hash(&self, key: u64) -> u64 {
-        KeyHash::new(self.seed, &key.to_be_bytes()).get()
+        SeededHash::new(self.seed, &key.to_be_bytes()).get()
     }
 
     fn chunk(&self, hash: u64) -> u64 {

@@ -27,6 +27,7 @@ use crate::header::Header;
 use crate::kernel::{self, LINE_PROBES_MAX};
 use crate::membership::{FilterStats, Insert, insert_all};
 use crate::memory::AlignedBytes;
+use crate::methods::filter_methods;
 use crate::sizing::Sizing;
 use crate::stored_view::{StoredView, membership_of_view};
 use crate::theory;
@@ -49,20 +50,16 @@ fn shape(sizing: Sizing, keys: u64) -> Result<Shape, BuildError> {
 /// A blocked Bloom filter in memory, to which keys can be added.
 ///
 /// ```
-/// use filter::Blocked;
-/// use filter::engine::{Insert, KeyHash, Membership};
-/// use filter::{ErrorRate, Seed, Sizing, StoredFilter};
+/// use filter::{Blocked, Sizing, StoredFilter};
 ///
-/// let seed = Seed::new(42);
-/// let mut seen = Blocked::new(Sizing::ErrorRate(ErrorRate::new(0.001)?), 1_000)?;
+/// let mut seen = Blocked::new(Sizing::error_rate(0.001)?, 1_000)?;
 /// for page in 0..1_000 {
-///     seen.insert(KeyHash::new(seed, format!("/page/{page}").as_bytes()))?;
+///     seen.insert(&format!("/page/{page}"))?;
 /// }
-/// assert!(seen.may_contain(KeyHash::new(seed, b"/page/7")));
-/// assert!(!seen.may_contain(KeyHash::new(seed, b"/elsewhere")));
+/// assert!(seen.may_contain("/page/7"));
 ///
-/// let stored = StoredFilter::parse(seen.to_stored(seed))?; // To a file and back.
-/// assert!(stored.may_contain(KeyHash::new(seed, b"/page/7")));
+/// let stored = StoredFilter::parse(seen.to_stored())?; // To a file and back.
+/// assert!(stored.may_contain("/page/7"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -70,13 +67,14 @@ pub struct Blocked {
     body: AlignedBytes,
     view: BlockedView,
     keys: u64,
+    seed: Seed,
 }
 
 /// A view of a stored blocked Bloom filter.
 pub(crate) type BlockedView = LineView<1>;
 
 impl Blocked {
-    /// Creates an empty filter sized for `keys` keys.
+    /// Creates an empty filter sized for `keys` keys, which it hashes with `seed`.
     ///
     /// It takes more keys than that, at a higher error rate. A filter sized for no keys has no
     /// bits: it takes no keys and denies all.
@@ -84,19 +82,19 @@ impl Blocked {
     /// # Errors
     ///
     /// [`BuildError`] if there is no filter of that sizing.
-    pub fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
+    pub fn with_seed(sizing: Sizing, keys: u64, seed: Seed) -> Result<Self, BuildError> {
         let shape = shape(sizing, keys)?;
         let body = AlignedBytes::zeroed(shape.len()?)?;
-        Ok(Self { body, view: LineView::new(shape.probes), keys: 0 })
+        Ok(Self { body, view: LineView::new(shape.probes), keys: 0, seed })
     }
 
-    /// Builds a filter from its keys, sized for their number.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError`] if no filter of the keys has the requested size or error rate.
-    pub fn build(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
-        let mut filter = Self::new(sizing, keys.len() as u64)?;
+    /// Builds a filter from hashes with a seed, sized for their number.
+    pub(crate) fn from_hashes(
+        sizing: Sizing,
+        seed: Seed,
+        keys: &[KeyHash],
+    ) -> Result<Self, BuildError> {
+        let mut filter = Self::with_seed(sizing, keys.len() as u64, seed)?;
         insert_all(&mut filter, keys)?;
         Ok(filter)
     }
@@ -108,10 +106,10 @@ impl Blocked {
     }
 
     /// Returns the stored form, for [`StoredFilter`](crate::StoredFilter).
-    pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
+    pub fn to_stored(&self) -> Vec<u8> {
         let header = Header {
             kind: BlockedView::CODE,
-            seed,
+            seed: self.seed,
             keys: self.keys,
             parameters: [self.view.probe_count().into(), 0, 0],
         };
@@ -119,6 +117,7 @@ impl Blocked {
     }
 }
 
+filter_methods!(Blocked, inserts);
 membership_of_view!(Blocked);
 
 impl Insert for Blocked {
@@ -144,7 +143,6 @@ impl LineFilter for BlockedView {
 mod tests {
     use super::*;
     use crate::header::HEADER_LEN;
-    use crate::membership::Membership;
     use crate::sizing::ErrorRate;
     use crate::stored::StoredFilter;
 
@@ -156,7 +154,7 @@ mod tests {
     }
 
     fn filled(sizing: Sizing, count: u64) -> Blocked {
-        let mut filter = Blocked::new(sizing, count).expect("possible");
+        let mut filter = Blocked::with_seed(sizing, count, Seed::new(1)).expect("possible");
         for key in keys(1, count) {
             filter.insert(key).expect("never full");
         }
@@ -205,10 +203,11 @@ mod tests {
     #[test]
     fn a_filter_fills_its_budget_up_to_the_last_whole_line() {
         for budget in [128, 1_000, 4_096] {
-            let stored = filled(Sizing::Bytes(budget), 300).to_stored(Seed::new(1));
+            let stored = filled(Sizing::Bytes(budget), 300).to_stored();
             assert!((budget - 63..=budget).contains(&(stored.len() as u64)));
         }
-        let error = Blocked::new(Sizing::Bytes(127), 1).expect_err("no room for a line");
+        let error = Blocked::with_seed(Sizing::Bytes(127), 1, Seed::new(1))
+            .expect_err("no room for a line");
         assert_eq!(error, BuildError::Budget { needed: 128, budget: 127 });
     }
 
@@ -218,7 +217,7 @@ mod tests {
         assert!(keys(1, 1_000).all(|key| !filter.may_contain(key)));
         assert_eq!(filter.insert(KeyHash::from_u64(1)), Err(Full));
 
-        let stored = StoredFilter::parse(filter.to_stored(Seed::new(1))).expect("our own bytes");
+        let stored = StoredFilter::parse(filter.to_stored()).expect("our own bytes");
         assert_eq!(stored.as_bytes().len(), HEADER_LEN);
         assert!(keys(1, 1_000).all(|key| !stored.may_contain(key)));
     }

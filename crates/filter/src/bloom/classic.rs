@@ -28,6 +28,7 @@ use crate::hash::{KeyHash, Seed};
 use crate::header::Header;
 use crate::membership::{FilterStats, Insert, insert_all};
 use crate::memory::allocate;
+use crate::methods::filter_methods;
 use crate::sizing::{Demand, Sizing};
 use crate::stored_view::{StoredView, membership_of_view};
 use crate::{kernel, theory};
@@ -113,16 +114,13 @@ const PROBES_FIRST: u32 = 2;
 /// A classic Bloom filter in memory, to which keys can be added.
 ///
 /// ```
-/// use filter::Classic;
-/// use filter::engine::{Insert, KeyHash, Membership};
-/// use filter::{ErrorRate, Seed, Sizing};
+/// use filter::{Classic, Sizing};
 ///
-/// let seed = Seed::new(3);
-/// let mut filter = Classic::new(Sizing::ErrorRate(ErrorRate::HBASE), 1_000)?;
+/// let mut filter = Classic::new(Sizing::error_rate(0.01)?, 1_000)?;
 /// for key in 0..1_000_u32 {
-///     filter.insert(KeyHash::new(seed, &key.to_le_bytes()))?;
+///     filter.insert(&key.to_le_bytes())?;
 /// }
-/// assert!(filter.may_contain(KeyHash::new(seed, &7_u32.to_le_bytes())));
+/// assert!(filter.may_contain(&7_u32.to_le_bytes()));
 /// assert!((filter.stats().bits_per_key() - 9.6).abs() < 0.1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -132,10 +130,11 @@ pub struct Classic {
     body: Vec<u8>,
     view: ClassicView,
     keys: u64,
+    seed: Seed,
 }
 
 impl Classic {
-    /// Creates an empty filter sized for `keys` keys.
+    /// Creates an empty filter sized for `keys` keys, which it hashes with `seed`.
     ///
     /// More keys can be inserted, at a higher error rate. A filter sized for no keys has no bits:
     /// no key can be inserted, and it denies all keys.
@@ -143,22 +142,21 @@ impl Classic {
     /// # Errors
     ///
     /// [`BuildError`] if there is no filter of that sizing.
-    pub fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
+    pub fn with_seed(sizing: Sizing, keys: u64, seed: Seed) -> Result<Self, BuildError> {
         let shape = Shape::new(sizing, keys)?;
         let body = allocate(shape.bytes, 0)?;
-        Ok(Self { body, view: ClassicView { probes: shape.probes }, keys: 0 })
+        Ok(Self { body, view: ClassicView { probes: shape.probes }, keys: 0, seed })
     }
 
     /// Creates an empty filter of `bytes` bytes in which a key sets `probes` bits, 1 to 64.
     ///
-    /// Use it for a given layout; [`new`](Self::new) chooses the number of probes with the lowest
+    /// Use it for a given layout; [`with_seed`](Self::with_seed) chooses the number of probes with the lowest
     /// error rate.
     ///
     /// ```
-    /// use filter::engine::Membership;
-    /// use filter::Classic;
+    /// use filter::{Classic, Seed};
     ///
-    /// let filter = Classic::with_probe_count(6, 200_000)?;
+    /// let filter = Classic::with_probe_count(6, 200_000, Seed::random())?;
     /// assert_eq!(filter.stats().bytes, 200_000);
     /// # Ok::<(), filter::BuildError>(())
     /// ```
@@ -167,20 +165,20 @@ impl Classic {
     ///
     /// [`BuildError::ProbeCount`] if `probes` is out of range, [`BuildError::Memory`] if the bytes
     /// do not fit into memory.
-    pub fn with_probe_count(probes: u32, bytes: u64) -> Result<Self, BuildError> {
+    pub fn with_probe_count(probes: u32, bytes: u64, seed: Seed) -> Result<Self, BuildError> {
         if !(1..=PROBES_MAX).contains(&probes) {
             return Err(BuildError::ProbeCount(probes));
         }
-        Ok(Self { body: allocate(bytes, 0)?, view: ClassicView { probes }, keys: 0 })
+        Ok(Self { body: allocate(bytes, 0)?, view: ClassicView { probes }, keys: 0, seed })
     }
 
-    /// Builds a filter from its keys, sized for their number.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError`] if no filter of the keys has the requested size or error rate.
-    pub fn build(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
-        let mut filter = Self::new(sizing, keys.len() as u64)?;
+    /// Builds a filter from hashes with a seed, sized for their number.
+    pub(crate) fn from_hashes(
+        sizing: Sizing,
+        seed: Seed,
+        keys: &[KeyHash],
+    ) -> Result<Self, BuildError> {
+        let mut filter = Self::with_seed(sizing, keys.len() as u64, seed)?;
         insert_all(&mut filter, keys)?;
         Ok(filter)
     }
@@ -197,10 +195,10 @@ impl Classic {
     }
 
     /// Returns the stored form, for [`StoredFilter`](crate::StoredFilter).
-    pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
+    pub fn to_stored(&self) -> Vec<u8> {
         let header = Header {
             kind: ClassicView::CODE,
-            seed,
+            seed: self.seed,
             keys: self.keys,
             parameters: [self.probe_count().into(), 0, 0],
         };
@@ -208,6 +206,7 @@ impl Classic {
     }
 }
 
+filter_methods!(Classic, inserts);
 membership_of_view!(Classic);
 
 impl Insert for Classic {
@@ -270,12 +269,12 @@ impl StoredView for ClassicView {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::membership::Membership;
 
     /// Returns the expected and the measured error rate of a filter, each per million.
     fn measure(keys: u64, bits_per_key: u64, probes: u32, absent_count: u64) -> (f64, f64) {
         let len = (keys * bits_per_key / 8) as usize;
-        let mut filter = Classic::with_probe_count(probes, len as u64).expect("possible");
+        let mut filter =
+            Classic::with_probe_count(probes, len as u64, Seed::new(1)).expect("possible");
         let hash = |stream, key: u64| KeyHash::new(Seed::new(stream), &key.to_le_bytes());
         for key in 0..keys {
             filter.insert(hash(1, key)).expect("never full");

@@ -11,8 +11,8 @@
 //! %, and more at rates far from that.
 //!
 //! The body of the stored form is the blocks, 32 bytes each, of little-endian words. There are no
-//! parameters. In a Parquet file the same bytes follow a Thrift header, and a key's hash is the
-//! XXH64, with seed 0, of its plain encoding: pass it to [`KeyHash::from_u64`].
+//! parameters. In a Parquet file the same bytes follow a Thrift header, and keys have another hash:
+//! [`ParquetBloom`](super::ParquetBloom).
 //!
 //! Format: <https://parquet.apache.org/docs/file-format/bloomfilter/>.
 
@@ -25,6 +25,7 @@ use crate::header::Header;
 use crate::kernel::{self, Block, InstructionSet};
 use crate::membership::{FilterStats, Insert, insert_all};
 use crate::memory::AlignedBytes;
+use crate::methods::filter_methods;
 use crate::sizing::{Demand, Sizing};
 use crate::stored_view::{StoredView, membership_of_view};
 use crate::theory;
@@ -38,18 +39,11 @@ const BLOCKS_MAX: u64 = 1 << 31;
 /// A split-block Bloom filter in memory, to which keys can be added.
 ///
 /// ```
-/// use filter::SplitBlock;
-/// use filter::engine::{Insert, KeyHash, Membership};
-/// use filter::Sizing;
+/// use filter::{Sizing, SplitBlock};
 ///
-/// // Parquet's hash of the string "a0" is its XXH64 with seed 0.
-/// let parquet = |key: &str| KeyHash::from_u64(xxhash_rust::xxh64::xxh64(key.as_bytes(), 0));
-///
-/// let mut column = SplitBlock::new(Sizing::BitsPerKey(10.5), 1_000)?;
-/// column.insert(parquet("a0"))?;
-/// let bitset = column.to_bitset(); // As in a Parquet file.
-/// assert_eq!(bitset.len() % 32, 0);
-/// assert!(SplitBlock::from_bitset(&bitset, 1)?.may_contain(parquet("a0")));
+/// let mut seen = SplitBlock::new(Sizing::BitsPerKey(10.5), 1_000)?;
+/// seen.insert("/index.html")?;
+/// assert!(seen.may_contain("/index.html"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -57,10 +51,11 @@ pub struct SplitBlock {
     body: AlignedBytes,
     view: SplitBlockView,
     keys: u64,
+    seed: Seed,
 }
 
 impl SplitBlock {
-    /// Creates an empty filter sized for `keys` keys.
+    /// Creates an empty filter sized for `keys` keys, which it hashes with `seed`.
     ///
     /// It takes more keys than that, at a higher error rate. A filter sized for no keys has no
     /// bits: it takes no keys and denies all.
@@ -68,18 +63,18 @@ impl SplitBlock {
     /// # Errors
     ///
     /// [`BuildError`] if there is no filter of that sizing.
-    pub fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
+    pub fn with_seed(sizing: Sizing, keys: u64, seed: Seed) -> Result<Self, BuildError> {
         let body = AlignedBytes::zeroed(block_count(sizing, keys)? * BLOCK_LEN)?;
-        Ok(Self { body, view: SplitBlockView::new(), keys: 0 })
+        Ok(Self { body, view: SplitBlockView::new(), keys: 0, seed })
     }
 
-    /// Builds a filter from its keys, sized for their number.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError`] if no filter of the keys has the requested size or error rate.
-    pub fn build(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
-        let mut filter = Self::new(sizing, keys.len() as u64)?;
+    /// Builds a filter from hashes with a seed, sized for their number.
+    pub(crate) fn from_hashes(
+        sizing: Sizing,
+        seed: Seed,
+        keys: &[KeyHash],
+    ) -> Result<Self, BuildError> {
+        let mut filter = Self::with_seed(sizing, keys.len() as u64, seed)?;
         insert_all(&mut filter, keys)?;
         Ok(filter)
     }
@@ -89,27 +84,31 @@ impl SplitBlock {
         Ok(stats(keys, block_count(sizing, keys)? * BLOCK_LEN))
     }
 
-    /// Creates a filter from the bits in a Parquet file, which were set by `keys` keys.
+    /// Copies the blocks of a filter, to which `keys` keys were added.
     ///
     /// # Errors
     ///
     /// [`FormatError`] if the bits are not a whole number of blocks, or do not fit into memory.
-    pub fn from_bitset(bitset: &[u8], keys: u64) -> Result<Self, FormatError> {
+    pub(super) fn from_bitset(bitset: &[u8], keys: u64, seed: Seed) -> Result<Self, FormatError> {
         check_len(bitset)?;
         let body = AlignedBytes::copy_of(bitset)
             .map_err(|_| FormatError::Parameters("the filter does not fit into memory"))?;
-        Ok(Self { body, view: SplitBlockView::new(), keys })
+        Ok(Self { body, view: SplitBlockView::new(), keys, seed })
     }
 
-    /// Returns the bits as in a Parquet file.
-    pub fn to_bitset(&self) -> Vec<u8> {
-        self.body.to_vec()
+    /// Returns the blocks.
+    pub(super) fn bitset(&self) -> &[u8] {
+        &self.body
     }
 
     /// Returns the stored form, for [`StoredFilter`](crate::StoredFilter).
-    pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
-        let header =
-            Header { kind: SplitBlockView::CODE, seed, keys: self.keys, parameters: [0; 3] };
+    pub fn to_stored(&self) -> Vec<u8> {
+        let header = Header {
+            kind: SplitBlockView::CODE,
+            seed: self.seed,
+            keys: self.keys,
+            parameters: [0; 3],
+        };
         header.write(&[&self.body])
     }
 }
@@ -143,6 +142,7 @@ fn check_len(bitset: &[u8]) -> Result<(), FormatError> {
     Err(FormatError::Parameters("the body is not a whole number of blocks, at most 2^31"))
 }
 
+filter_methods!(SplitBlock, inserts);
 membership_of_view!(SplitBlock);
 
 impl Insert for SplitBlock {
@@ -219,51 +219,26 @@ impl StoredView for SplitBlockView {
 
 #[cfg(test)]
 mod tests {
-    use alloc::format;
-
     use super::*;
-    use crate::membership::Membership;
     use crate::stored::StoredFilter;
-
-    /// The filter of a column with the strings `a0` to `a9`, written by Spark's Parquet library.
-    ///
-    /// The tests of the `parquet` crate have the same bytes.
-    const SPARK: [u8; 32] = [
-        200, 1, 80, 20, 64, 68, 8, 109, 6, 37, 4, 67, 144, 80, 96, 32, 8, 132, 43, 33, 0, 5, 99,
-        65, 2, 0, 224, 44, 64, 78, 96, 4,
-    ];
-
-    #[test]
-    fn the_bits_equal_those_that_spark_wrote() {
-        let mut filter = SplitBlock::new(Sizing::BitsPerKey(25.6), 10).expect("possible");
-        for key in 0..10 {
-            let hash = xxhash_rust::xxh64::xxh64(format!("a{key}").as_bytes(), 0);
-            filter.insert(KeyHash::from_u64(hash)).expect("never full");
-        }
-        assert_eq!(filter.to_bitset(), SPARK);
-    }
 
     #[test]
     fn no_member_is_denied_with_any_number_of_blocks() {
         for keys in [1_u64, 2, 100, 3_001] {
+            let seed = Seed::new(9);
             let hashes: Vec<_> =
-                (0..keys).map(|key| KeyHash::new(Seed::new(9), &key.to_le_bytes())).collect();
-            let mut filter = SplitBlock::new(Sizing::BitsPerKey(9.7), keys).expect("possible");
+                (0..keys).map(|key| KeyHash::new(seed, &key.to_le_bytes())).collect();
+            let mut filter =
+                SplitBlock::with_seed(Sizing::BitsPerKey(9.7), keys, seed).expect("possible");
             for hash in &hashes {
                 filter.insert(*hash).expect("never full");
             }
-            let copy = SplitBlock::from_bitset(&filter.to_bitset(), keys).expect("whole blocks");
-            let stored =
-                StoredFilter::parse(filter.to_stored(Seed::new(9))).expect("our own bytes");
+            let copy = SplitBlock::from_bitset(filter.bitset(), keys, seed).expect("whole blocks");
+            let stored = StoredFilter::parse(filter.to_stored()).expect("our own bytes");
             for hash in hashes {
                 assert!(filter.may_contain(hash) && copy.may_contain(hash));
                 assert!(stored.may_contain(hash));
             }
         }
-    }
-
-    #[test]
-    fn a_bitset_with_a_partial_block_is_refused() {
-        assert!(SplitBlock::from_bitset(&SPARK[..31], 10).is_err());
     }
 }

@@ -7,11 +7,12 @@ use alloc::vec::Vec;
 
 use crate::bloom::{LineFilter, LineView, Shape};
 use crate::error::{Absent, BuildError, FormatError, Full};
-use crate::hash::{KeyHash, Seed};
-use crate::header::{Header, seed_to_store};
+use crate::hash::{Key, KeyHash, Seed};
+use crate::header::Header;
 use crate::kernel::{self, LINE_PROBES_MAX};
-use crate::membership::{FilterStats, Insert, Membership, Remove, insert_all};
+use crate::membership::{FilterStats, Insert, Remove, insert_all};
 use crate::memory::AlignedBytes;
+use crate::methods::filter_methods;
 use crate::sizing::Sizing;
 use crate::stored_view::{StoredView, membership_of_view};
 use crate::theory;
@@ -34,22 +35,19 @@ fn shape(sizing: Sizing, keys: u64) -> Result<Shape, BuildError> {
 /// A Bloom filter in memory to which keys can be added and from which they can be removed.
 ///
 /// ```
-/// use filter::engine::{Insert, KeyHash, Membership, Remove};
-/// use filter::{CountingBloom, ErrorRate, Seed, Sizing};
+/// use filter::{CountingBloom, Seed, Sizing};
 ///
-/// let seed = Seed::new(42);
-/// let key = |name: &str| KeyHash::new(seed, name.as_bytes());
-/// let mut online = CountingBloom::new(Sizing::ErrorRate(ErrorRate::HBASE), 1_000)?;
-/// online.insert(key("alice"))?;
-/// online.insert(key("bob"))?;
-/// online.insert(key("bob"))?; // From a second device.
-/// assert_eq!(online.copies(key("bob")), 2);
+/// let mut online = CountingBloom::with_seed(Sizing::error_rate(0.01)?, 1_000, Seed::new(42))?;
+/// online.insert("alice")?;
+/// online.insert("bob")?;
+/// online.insert("bob")?; // From a second device.
+/// assert_eq!(online.copies("bob"), 2);
 ///
-/// online.remove(key("alice"))?;
-/// online.remove(key("bob"))?;
-/// assert!(!online.may_contain(key("alice")));
-/// assert!(online.may_contain(key("bob")));
-/// assert!(online.remove(key("carol")).is_err());
+/// online.remove("alice")?;
+/// online.remove("bob")?;
+/// assert!(!online.may_contain("alice"));
+/// assert!(online.may_contain("bob"));
+/// assert!(online.remove("carol").is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -57,8 +55,7 @@ pub struct CountingBloom {
     pub(super) body: AlignedBytes,
     view: CountingView,
     keys: u64,
-    /// The seed of the keys' hashes, if the filter was stored.
-    seed: Option<Seed>,
+    seed: Seed,
 }
 
 /// A view of a stored counting Bloom filter.
@@ -71,13 +68,13 @@ pub enum UnionError {
     /// The filters differ in size or in probes per key.
     #[error("only filters of the same shape can be united")]
     Shapes,
-    /// The filters were stored with different seeds, so the hashes of a key differ.
+    /// The filters have different seeds, so the hashes of a key differ.
     #[error("only filters of the same seed can be united: {} and {} differ", .0.get(), .1.get())]
     Seeds(Seed, Seed),
 }
 
 impl CountingBloom {
-    /// Creates an empty filter sized for `keys` keys.
+    /// Creates an empty filter sized for `keys` keys, which it hashes with `seed`.
     ///
     /// More keys can be inserted, at a higher error rate. A filter sized for zero keys has no
     /// counters: every insert fails, and every lookup returns `false`.
@@ -85,10 +82,10 @@ impl CountingBloom {
     /// # Errors
     ///
     /// [`BuildError`] if no filter fits the sizing.
-    pub fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
+    pub fn with_seed(sizing: Sizing, keys: u64, seed: Seed) -> Result<Self, BuildError> {
         let shape = shape(sizing, keys)?;
         let body = AlignedBytes::zeroed(shape.len()?)?;
-        Ok(Self { body, view: LineView::new(shape.probes), keys: 0, seed: None })
+        Ok(Self { body, view: LineView::new(shape.probes), keys: 0, seed })
     }
 
     /// Copies the body of a stored filter into memory.
@@ -99,16 +96,16 @@ impl CountingBloom {
         let view = CountingView::parse(header, body)?;
         let body = AlignedBytes::copy_of(body)
             .map_err(|_| FormatError::Parameters("the filter does not fit into memory"))?;
-        Ok(Self { body, view, keys: header.keys, seed: Some(header.seed) })
+        Ok(Self { body, view, keys: header.keys, seed: header.seed })
     }
 
-    /// Builds a filter from its keys, sized for their number.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError`] if no filter of the keys has the requested size or error rate.
-    pub fn build(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
-        let mut filter = Self::new(sizing, keys.len() as u64)?;
+    /// Builds a filter from hashes with a seed, sized for their number.
+    pub(crate) fn from_hashes(
+        sizing: Sizing,
+        seed: Seed,
+        keys: &[KeyHash],
+    ) -> Result<Self, BuildError> {
+        let mut filter = Self::with_seed(sizing, keys.len() as u64, seed)?;
         insert_all(&mut filter, keys)?;
         Ok(filter)
     }
@@ -130,7 +127,12 @@ impl CountingBloom {
     ///
     /// The estimate is never too low; 15 means 15 or more. The probability that it is too high is
     /// bounded by the error rate.
-    pub fn copies(&self, hash: KeyHash) -> u64 {
+    ///
+    /// # Panics
+    ///
+    /// If `key` is a [`SeededHash`](crate::SeededHash) with another seed than the filter's.
+    pub fn copies(&self, key: impl Key) -> u64 {
+        let hash = key.hash_with(self.seed);
         self.view.field_values(&self.body, hash).min().unwrap_or(0).into()
     }
 
@@ -146,24 +148,20 @@ impl CountingBloom {
 
     /// Adds all keys of another filter, as if they had been inserted into this one.
     ///
-    /// Both filters must have been created with the same sizing and number of keys, and the hashes
-    /// of their keys with the same seed. Only a stored filter knows its seed: if one of the filters
-    /// was never stored, the caller must know that the seeds are equal, or else members are denied.
+    /// Create both filters with the same sizing, number of keys and seed
+    /// ([`with_seed`](Self::with_seed)).
     ///
     /// # Errors
     ///
-    /// [`UnionError`] if the filters differ in size or in probes per key, or were stored with
-    /// different seeds. This filter is then unchanged.
+    /// [`UnionError`] if the filters differ in size, in probes per key or in their seeds. This
+    /// filter is then unchanged.
     pub fn union(&mut self, other: &Self) -> Result<(), UnionError> {
         if (self.body.len(), self.probe_count()) != (other.body.len(), other.probe_count()) {
             return Err(UnionError::Shapes);
         }
-        if let (Some(seed), Some(other)) = (self.seed, other.seed)
-            && seed != other
-        {
-            return Err(UnionError::Seeds(seed, other));
+        if self.seed != other.seed {
+            return Err(UnionError::Seeds(self.seed, other.seed));
         }
-        self.seed = self.seed.or(other.seed);
         // A key count read from a file is not checked, so the sum may overflow.
         self.keys = self.keys.saturating_add(other.keys);
         for (byte, other) in self.body.iter_mut().zip(other.body.iter()) {
@@ -175,14 +173,10 @@ impl CountingBloom {
     }
 
     /// Returns the stored form, for [`StoredFilter`](crate::StoredFilter).
-    ///
-    /// # Panics
-    ///
-    /// If the filter was loaded with another seed: the stored filter would deny its keys.
-    pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
+    pub fn to_stored(&self) -> Vec<u8> {
         let header = Header {
             kind: CountingView::CODE,
-            seed: seed_to_store(self.seed, seed),
+            seed: self.seed,
             keys: self.keys,
             parameters: [self.probe_count().into(), 0, 0],
         };
@@ -190,6 +184,7 @@ impl CountingBloom {
     }
 }
 
+filter_methods!(CountingBloom, removes);
 membership_of_view!(CountingBloom);
 
 impl Insert for CountingBloom {

@@ -8,8 +8,7 @@ use crate::error::{Absent, BuildError, Full};
 use crate::hash::{KeyHash, Seed};
 use crate::header::HEADER_LEN;
 use crate::kernel::{self, Probes};
-use crate::membership::{Insert, Membership, Remove};
-use crate::sizing::{ErrorRate, Sizing};
+use crate::sizing::Sizing;
 use crate::stored::StoredFilter;
 
 const SEED: Seed = Seed::new(1);
@@ -22,7 +21,11 @@ fn keys(stream: u64, count: u64) -> impl Iterator<Item = KeyHash> {
 }
 
 fn filled(sizing: Sizing, count: u64) -> CountingBloom {
-    let mut filter = CountingBloom::new(sizing, count).expect("possible");
+    filled_with(sizing, count, SEED)
+}
+
+fn filled_with(sizing: Sizing, count: u64, seed: Seed) -> CountingBloom {
+    let mut filter = CountingBloom::with_seed(sizing, count, seed).expect("possible");
     for key in keys(1, count) {
         filter.insert(key).expect("never full");
     }
@@ -30,7 +33,7 @@ fn filled(sizing: Sizing, count: u64) -> CountingBloom {
 }
 
 fn rate(rate: f64) -> Sizing {
-    Sizing::ErrorRate(ErrorRate::new(rate).expect("in range"))
+    Sizing::error_rate(rate).expect("in range")
 }
 
 #[test]
@@ -47,7 +50,7 @@ fn a_million_keys_at_one_per_cent_take_at_most_forty_four_bits_each() {
 fn counters_saturate_as_often_as_expected_and_deny_no_member() {
     // Sixteen times the keys that the filter is sized for: nine keys per counter.
     let capacity = 20_000;
-    let mut filter = CountingBloom::new(rate(0.01), capacity).expect("possible");
+    let mut filter = CountingBloom::with_seed(rate(0.01), capacity, SEED).expect("possible");
     let count = capacity * 16;
     for key in keys(1, count) {
         filter.insert(key).expect("never full");
@@ -69,7 +72,7 @@ fn counters_saturate_as_often_as_expected_and_deny_no_member() {
     assert!(keys(1, count).skip((count - 1_000) as usize).all(|key| filter.may_contain(key)));
     assert!(filter.saturated_count() as f64 >= saturated);
     // With as many keys as the filter is sized for, practically no counter saturates.
-    let mut planned = CountingBloom::new(rate(0.01), capacity).expect("possible");
+    let mut planned = CountingBloom::with_seed(rate(0.01), capacity, SEED).expect("possible");
     for key in keys(1, capacity) {
         planned.insert(key).expect("never full");
     }
@@ -78,7 +81,7 @@ fn counters_saturate_as_often_as_expected_and_deny_no_member() {
 
 #[test]
 fn a_count_is_exact_for_most_keys_and_never_too_low() {
-    let mut filter = CountingBloom::new(rate(0.01), 10_000).expect("possible");
+    let mut filter = CountingBloom::with_seed(rate(0.01), 10_000, SEED).expect("possible");
     for (index, key) in keys(1, 1_000).enumerate() {
         for _ in 0..=index % 18 {
             filter.insert(key).expect("never full");
@@ -96,36 +99,36 @@ fn a_count_is_exact_for_most_keys_and_never_too_low() {
 #[test]
 fn filters_of_different_shapes_cannot_be_united() {
     let mut filter = filled(rate(0.01), 1_000);
-    let before = filter.to_stored(SEED);
+    let before = filter.to_stored();
     assert_eq!(filter.union(&filled(rate(0.01), 1_100)), Err(UnionError::Shapes));
     assert_eq!(filter.union(&filled(rate(0.001), 1_000)), Err(UnionError::Shapes));
-    assert_eq!(filter.to_stored(SEED), before);
+    assert_eq!(filter.to_stored(), before);
 }
 
 #[test]
-fn stored_filters_of_different_seeds_cannot_be_united() {
-    let stored = |seed| {
-        let bytes = filled(rate(0.01), 1_000).to_stored(Seed::new(seed));
-        CountingBloom::from_stored(&StoredFilter::parse(bytes).expect("our own")).expect("counting")
-    };
-    let (mut one, two) = (stored(1), stored(2));
+fn filters_of_different_seeds_cannot_be_united() {
+    let (mut one, two) = (
+        filled_with(rate(0.01), 1_000, Seed::new(1)),
+        filled_with(rate(0.01), 1_000, Seed::new(2)),
+    );
     assert_eq!(one.union(&two), Err(UnionError::Seeds(Seed::new(1), Seed::new(2))));
     assert_eq!(one.len(), 1_000);
-    assert_eq!(one.union(&stored(1)), Ok(()));
+    assert_eq!(one.union(&one.clone()), Ok(()));
 
-    // A filter that was never stored takes the seed of the stored one.
-    let mut fresh = CountingBloom::new(rate(0.01), 1_000).expect("possible");
-    assert_eq!(fresh.union(&two), Ok(()));
-    assert!(matches!(fresh.union(&one), Err(UnionError::Seeds(..))));
+    // Also if one of them was stored.
+    let stored = StoredFilter::parse(two.to_stored()).expect("our own");
+    let mut two = CountingBloom::from_stored(&stored).expect("counting");
+    assert!(matches!(two.union(&one), Err(UnionError::Seeds(..))));
 }
 
 #[test]
 fn a_filter_fills_its_budget_up_to_the_last_whole_line() {
     for budget in [128, 1_000, 4_096] {
-        let stored = filled(Sizing::Bytes(budget), 50).to_stored(SEED);
+        let stored = filled(Sizing::Bytes(budget), 50).to_stored();
         assert!((budget - 63..=budget).contains(&(stored.len() as u64)));
     }
-    let error = CountingBloom::new(Sizing::Bytes(127), 1).expect_err("no room for a line");
+    let error =
+        CountingBloom::with_seed(Sizing::Bytes(127), 1, SEED).expect_err("no room for a line");
     assert_eq!(error, BuildError::Budget { needed: 128, budget: 127 });
     for wanted in [20.0, 43.21] {
         let bits = filled(Sizing::BitsPerKey(wanted), 50_000).stats().bits_per_key();
@@ -139,7 +142,7 @@ fn a_filter_sized_for_no_keys_has_no_bits_and_takes_no_keys() {
     assert_eq!(filter.insert(KeyHash::from_u64(1)), Err(Full));
     assert_eq!(filter.remove(KeyHash::from_u64(1)), Err(Absent));
     assert_eq!(filter.copies(KeyHash::from_u64(1)), 0);
-    let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("our own bytes");
+    let stored = StoredFilter::parse(filter.to_stored()).expect("our own bytes");
     assert_eq!(stored.as_bytes().len(), HEADER_LEN);
     assert!(keys(1, 1_000).all(|key| !stored.may_contain(key)));
 }
@@ -159,7 +162,7 @@ fn keys_choose_all_counters_of_a_line_equally_often() {
 
 #[test]
 fn coinciding_probes_of_a_key_raise_a_counter_once() {
-    let mut filter = CountingBloom::new(Sizing::Bytes(64 + 64), 3).expect("a line");
+    let mut filter = CountingBloom::with_seed(Sizing::Bytes(64 + 64), 3, SEED).expect("a line");
     assert!(filter.probe_count() > 16, "enough probes for some to coincide");
     for key in keys(1, 100) {
         filter.insert(key).expect("never full");
@@ -177,32 +180,32 @@ proptest! {
         steps in vector((0..40_u64, any::<bool>()), 0..400),
         capacity in 0..30_u64,
     ) {
-        let mut filter = CountingBloom::new(Sizing::BitsPerKey(40.0), capacity).expect("possible");
+        let mut filter = CountingBloom::with_seed(Sizing::BitsPerKey(40.0), capacity, SEED).expect("possible");
         let mut model: BTreeMap<KeyHash, u32> = BTreeMap::new();
         for (key, is_insert) in steps {
             let key = KeyHash::new(SEED, &key.to_le_bytes());
             let copies = model.get(&key).copied().unwrap_or(0);
-            let before = filter.to_stored(SEED);
+            let before = filter.to_stored();
             if is_insert {
                 if filter.insert(key).is_ok() {
                     *model.entry(key).or_default() += 1;
                 } else {
-                    prop_assert_eq!(&filter.to_stored(SEED), &before);
+                    prop_assert_eq!(&filter.to_stored(), &before);
                 }
             } else if copies > 0 {
                 prop_assert_eq!(filter.remove(key), Ok(()));
                 model.insert(key, copies - 1);
             } else if !filter.may_contain(key) {
                 prop_assert_eq!(filter.remove(key), Err(Absent));
-                prop_assert_eq!(&filter.to_stored(SEED), &before);
+                prop_assert_eq!(&filter.to_stored(), &before);
             }
             for (key, count) in &model {
                 prop_assert!(filter.copies(*key) >= u64::from(*count).min(15));
                 prop_assert!(*count == 0 || filter.may_contain(*key));
             }
         }
-        let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("our own bytes");
+        let stored = StoredFilter::parse(filter.to_stored()).expect("our own bytes");
         let copy = CountingBloom::from_stored(&stored).expect("of this kind");
-        prop_assert_eq!(copy.to_stored(SEED), stored.as_bytes());
+        prop_assert_eq!(copy.to_stored(), stored.as_bytes());
     }
 }

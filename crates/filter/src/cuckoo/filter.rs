@@ -6,9 +6,10 @@ use alloc::vec::Vec;
 use super::bucket::{Buckets, KeyBuckets, other_bucket};
 use super::shape::Shape;
 use crate::error::{Absent, BuildError, Full};
-use crate::hash::{KeyHash, Seed};
+use crate::hash::{Key, KeyHash, Seed};
 use crate::membership::{FilterStats, Insert, Membership, Remove};
 use crate::memory::allocate;
+use crate::methods::filter_methods;
 use crate::sizing::Sizing;
 use crate::theory;
 
@@ -34,27 +35,26 @@ pub(super) const OVERFLOW_ENTRY_LEN: usize = 16;
 
 /// A cuckoo filter in memory; keys can be inserted and removed.
 ///
+/// [`build`](Self::build) counts copies of a key beyond three as part of a budget. It may exceed
+/// bits per key, but no budget of bytes, if they leave too little room for the buckets.
+///
 /// ```
-/// use filter::engine::{Insert, KeyHash, Membership, Remove};
-/// use filter::{Cuckoo, ErrorRate, Seed, Sizing, StoredFilter};
+/// use filter::{Cuckoo, Seed, Sizing, StoredFilter};
 ///
-/// let seed = Seed::new(42);
-/// let mut online = Cuckoo::new(Sizing::ErrorRate(ErrorRate::new(0.001)?), 1_000)?;
-/// let (ann, bob) = (KeyHash::new(seed, b"ann"), KeyHash::new(seed, b"bob"));
-///
-/// online.insert(ann)?;
-/// online.insert(bob)?;
-/// online.insert(ann)?; // From another device.
-/// online.remove(ann)?;
-/// assert!(online.may_contain(ann));
-/// online.remove(ann)?;
-/// assert!(!online.may_contain(ann) && online.may_contain(bob));
+/// let mut online = Cuckoo::with_seed(Sizing::error_rate(0.001)?, 1_000, Seed::new(42))?;
+/// online.insert("ann")?;
+/// online.insert("bob")?;
+/// online.insert("ann")?; // From another device.
+/// online.remove("ann")?;
+/// assert!(online.may_contain("ann"));
+/// online.remove("ann")?;
+/// assert!(!online.may_contain("ann") && online.may_contain("bob"));
 ///
 /// // A filter that was read from its stored form can be changed.
-/// let stored = StoredFilter::parse(online.to_stored(seed))?;
+/// let stored = StoredFilter::parse(online.to_stored())?;
 /// let mut again = Cuckoo::from_stored(&stored)?;
-/// again.insert(KeyHash::new(stored.seed(), b"row2"))?;
-/// assert!(again.may_contain(bob));
+/// again.insert("zoe")?;
+/// assert!(again.may_contain("bob"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -69,14 +69,13 @@ pub struct Cuckoo {
     pub(super) overflow: BTreeMap<u64, u64>,
     /// The sum of the copies in `overflow`.
     pub(super) overflow_keys: u64,
-    /// The seed of the keys' hashes, if the filter was stored.
-    pub(super) seed: Option<Seed>,
+    pub(super) seed: Seed,
 }
 
 impl Cuckoo {
-    /// Creates an empty filter for `keys` keys, including copies.
+    /// Creates an empty filter for `keys` keys, including copies, which it hashes with `seed`.
     ///
-    /// The keys fit with a probability of more than 99.99 %. Otherwise [`insert`](Insert::insert)
+    /// The keys fit with a probability of more than 99.99 %. Otherwise [`insert`](Self::insert)
     /// fails, and [`grow`](Self::grow) helps. A filter for zero keys has no buckets: it contains
     /// nothing, and each insert fails. A key with more than three copies (five with fingerprints of
     /// 4 bits, four with 5) takes 16 bytes more.
@@ -85,19 +84,18 @@ impl Cuckoo {
     ///
     /// [`BuildError`] if no filter can have that size; [`BuildError::Full`] if `keys` keys do not
     /// fit.
-    pub fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
-        Self::with_shape(Shape::new(sizing, keys)?)
+    pub fn with_seed(sizing: Sizing, keys: u64, seed: Seed) -> Result<Self, BuildError> {
+        Self::with_shape(Shape::new(sizing, keys)?, seed)
     }
 
     /// Creates an empty filter for `keys` keys with fingerprints of `bits` bits, 4 to 16.
     ///
-    /// [`new`](Self::new) chooses the width for an error rate or a size.
+    /// [`with_seed`](Self::with_seed) chooses the width for an error rate or a size.
     ///
     /// ```
-    /// use filter::engine::Membership;
-    /// use filter::Cuckoo;
+    /// use filter::{Cuckoo, Seed};
     ///
-    /// let filter = Cuckoo::with_fingerprint_bits(10, 1_000_000)?;
+    /// let filter = Cuckoo::with_fingerprint_bits(10, 1_000_000, Seed::random())?;
     /// assert_eq!(filter.fingerprint_bits(), 10);
     /// assert!(filter.stats().bytes * 8 < 10_500_000);
     /// # Ok::<(), filter::BuildError>(())
@@ -107,8 +105,8 @@ impl Cuckoo {
     ///
     /// [`BuildError::FingerprintBits`] if `bits` is not 4 to 16, [`BuildError::Memory`] if the
     /// filter does not fit into memory.
-    pub fn with_fingerprint_bits(bits: u32, keys: u64) -> Result<Self, BuildError> {
-        Self::with_shape(Shape::with_fingerprint_bits(bits, keys)?)
+    pub fn with_fingerprint_bits(bits: u32, keys: u64, seed: Seed) -> Result<Self, BuildError> {
+        Self::with_shape(Shape::with_fingerprint_bits(bits, keys)?, seed)
     }
 
     /// Estimates size and error rate of a filter with `keys` keys.
@@ -125,11 +123,11 @@ impl Cuckoo {
         Shape::with_fingerprint_bits(bits, keys)?.stats(keys).if_possible()
     }
 
-    pub(super) fn with_shape(shape: Shape) -> Result<Self, BuildError> {
+    pub(super) fn with_shape(shape: Shape, seed: Seed) -> Result<Self, BuildError> {
         let count = usize::try_from(shape.count).map_err(|_| BuildError::Memory)?;
         let table = allocate(shape.len(), 0)?;
         let (buckets, overflow) = (shape.buckets, BTreeMap::new());
-        Ok(Self { buckets, count, table, keys: 0, overflow, overflow_keys: 0, seed: None })
+        Ok(Self { buckets, count, table, keys: 0, overflow, overflow_keys: 0, seed })
     }
 
     /// Fills buckets of 1, 2, 4 or 8 slots until an insert fails, and returns the load.
@@ -143,7 +141,8 @@ impl Cuckoo {
     /// use filter::engine::KeyHash;
     /// use filter::{Cuckoo, Seed};
     ///
-    /// let keys = (0_u32..).map(|key| KeyHash::new(Seed::new(1), &key.to_le_bytes()));
+    /// let seed = Seed::new(1);
+    /// let keys = (0_u32..).map(|key| KeyHash::new(seed, &key.to_le_bytes()));
     /// let load = Cuckoo::load_at_first_refusal(4, 10_000, keys)?;
     /// assert!(load > 0.95);
     /// # Ok::<(), filter::BuildError>(())
@@ -153,6 +152,7 @@ impl Cuckoo {
     ///
     /// [`BuildError::SlotCount`] for other numbers of slots, [`BuildError::Memory`] if the buckets
     /// do not fit into memory.
+    #[doc(hidden)]
     pub fn load_at_first_refusal(
         slots: u32,
         buckets: u64,
@@ -163,22 +163,23 @@ impl Cuckoo {
         }
         let bits = if slots < 4 { 16 } else { 8 };
         let layout = Buckets::new(bits, slots);
-        let mut filter = Self::with_shape(Shape { buckets: layout, count: buckets })?;
+        let mut filter =
+            Self::with_shape(Shape { buckets: layout, count: buckets }, Seed::default())?;
         let _ = keys.into_iter().try_for_each(|key| filter.insert(key));
         Ok(filter.load())
     }
 
-    /// Builds a filter that holds the keys.
+    /// Builds a filter from hashes with a seed.
     ///
     /// If the keys do not fit, the build is repeated: with more buckets if the sizing is an error
     /// rate, otherwise with shorter fingerprints. The overflow is part of the budget. Only with
     /// bits per key may the filter exceed the budget, if the overflow leaves too little room for
     /// the buckets.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError`] if no filter can have that size.
-    pub fn build(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
+    pub(crate) fn from_hashes(
+        sizing: Sizing,
+        seed: Seed,
+        keys: &[KeyHash],
+    ) -> Result<Self, BuildError> {
         let mut shape = Shape::new(sizing, keys.len() as u64)?;
         let mut budget = match sizing {
             Sizing::ErrorRate(_) => None,
@@ -186,7 +187,7 @@ impl Cuckoo {
         };
         let mut growth = 0.01;
         loop {
-            let mut filter = Self::with_shape(shape)?;
+            let mut filter = Self::with_shape(shape, seed)?;
             let full = keys.iter().any(|key| filter.insert(*key).is_err());
             let excess = budget.map_or(0, |budget| filter.body_len().saturating_sub(budget));
             if !full && excess == 0 {
@@ -209,42 +210,42 @@ impl Cuckoo {
         }
     }
 
-    /// Rebuilds the filter for `capacity` keys from the hashes of all its keys.
+    /// Rebuilds the filter for `capacity` keys from all its keys.
     ///
-    /// The hashes are needed because fingerprints do not determine the buckets of a larger filter.
-    /// If the filter was loaded, their seed must be that of the stored filter.
-    /// If the keys do not fit, the filter does not change.
+    /// The keys are needed because fingerprints do not determine the buckets of a larger filter.
+    /// The seed stays. If the keys do not fit, the filter does not change.
     ///
     /// ```
-    /// use filter::engine::{Insert, KeyHash, Membership};
-    /// use filter::{Cuckoo, Seed, Sizing};
+    /// use filter::{Cuckoo, Sizing};
     ///
-    /// let key = |number: u64| KeyHash::new(Seed::new(7), &number.to_le_bytes());
+    /// let names: Vec<String> = (0..5_000).map(|number| format!("user {number}")).collect();
     /// let mut filter = Cuckoo::new(Sizing::BitsPerKey(17.0), 1_000)?;
-    /// for number in 0..5_000 {
-    ///     if filter.insert(key(number)).is_err() {
-    ///         let room = filter.stats().keys * 2;
-    ///         filter.grow(Sizing::BitsPerKey(17.0), room, (0..=number).map(key))?;
+    /// for (index, name) in names.iter().enumerate() {
+    ///     if filter.insert(name).is_err() {
+    ///         filter.grow(Sizing::BitsPerKey(17.0), filter.len() * 2, &names[..=index])?;
     ///     }
     /// }
-    /// assert!((0..5_000).all(|number| filter.may_contain(key(number))));
+    /// assert!(names.iter().all(|name| filter.may_contain(name)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
     /// [`BuildError`] if no filter can have that size, or the keys do not fit.
+    ///
+    /// # Panics
+    ///
+    /// If a key is a [`SeededHash`](crate::SeededHash) with another seed than the filter's.
     pub fn grow(
         &mut self,
         sizing: Sizing,
         capacity: u64,
-        keys: impl IntoIterator<Item = KeyHash>,
+        keys: impl IntoIterator<Item: Key>,
     ) -> Result<(), BuildError> {
-        let mut larger = Self::new(sizing, capacity)?;
+        let mut larger = Self::with_seed(sizing, capacity, self.seed)?;
         for key in keys {
             larger.insert(key).map_err(|Full| BuildError::Full)?;
         }
-        larger.seed = self.seed;
         *self = larger;
         Ok(())
     }
@@ -267,8 +268,12 @@ impl Cuckoo {
     /// Returns the number of copies of a key.
     ///
     /// Never too low; too high with the probability of a false positive.
-    pub fn copies(&self, hash: KeyHash) -> u64 {
-        let key = self.key_buckets(hash);
+    ///
+    /// # Panics
+    ///
+    /// If `key` is a [`SeededHash`](crate::SeededHash) with another seed than the filter's.
+    pub fn copies(&self, key: impl Key) -> u64 {
+        let key = self.key_buckets(key.hash_with(self.seed));
         let overflow = self.overflow.get(&key.identity()).copied().unwrap_or(0);
         overflow + u64::from(self.copies_in_slots(key))
     }
@@ -369,6 +374,8 @@ impl Cuckoo {
         Err(Full)
     }
 }
+
+filter_methods!(Cuckoo, removes);
 
 impl Membership for Cuckoo {
     fn may_contain(&self, hash: KeyHash) -> bool {

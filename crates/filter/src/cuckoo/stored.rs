@@ -23,8 +23,8 @@ use super::bucket::{Buckets, KeyBuckets};
 use super::filter::{Cuckoo, OVERFLOW_ENTRY_LEN};
 use super::shape;
 use crate::error::FormatError;
-use crate::hash::{KeyHash, Seed};
-use crate::header::{Header, seed_to_store, widened};
+use crate::hash::KeyHash;
+use crate::header::{Header, widened};
 use crate::membership::FilterStats;
 use crate::stored_view::StoredView;
 use crate::theory;
@@ -125,14 +125,10 @@ fn entries(overflow: &[u8]) -> impl Iterator<Item = (u64, u64)> {
 impl Cuckoo {
     /// Returns the stored form, for [`StoredFilter`](crate::StoredFilter) and
     /// [`from_stored`](Self::from_stored).
-    ///
-    /// # Panics
-    ///
-    /// If the filter was loaded with another seed: the stored filter would deny its keys.
-    pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
+    pub fn to_stored(&self) -> Vec<u8> {
         let header = Header {
             kind: CuckooView::CODE,
-            seed: seed_to_store(self.seed, seed),
+            seed: self.seed,
             keys: self.keys,
             parameters: [
                 self.buckets.fingerprint_bits().into(),
@@ -174,7 +170,7 @@ impl Cuckoo {
             keys: header.keys,
             overflow,
             overflow_keys,
-            seed: Some(header.seed),
+            seed: header.seed,
         })
     }
 }

@@ -12,10 +12,11 @@ use crate::error::{Absent, BuildError, FormatError, Full};
 use crate::hash::{KeyHash, Seed};
 use crate::header::HEADER_LEN;
 use crate::kinds::{FilterKind, build};
-use crate::membership::{Insert, Membership, Remove};
 use crate::sizing::{ErrorRate, Sizing};
 use crate::stored::StoredFilter;
 use crate::theory;
+
+const SEED: Seed = Seed::new(1);
 
 /// Hashes of the numbers from zero; different streams have different hashes.
 fn keys(stream: u64, count: u64) -> impl Iterator<Item = KeyHash> {
@@ -25,7 +26,8 @@ fn keys(stream: u64, count: u64) -> impl Iterator<Item = KeyHash> {
 
 /// Creates an empty filter of `count` buckets.
 fn empty(bits: u32, slots: u32, count: u64) -> Cuckoo {
-    Cuckoo::with_shape(Shape { buckets: Buckets::new(bits, slots), count }).expect("small enough")
+    Cuckoo::with_shape(Shape { buckets: Buckets::new(bits, slots), count }, SEED)
+        .expect("small enough")
 }
 
 /// Creates a filter of `count` buckets of four, with keys of stream 1.
@@ -38,7 +40,7 @@ fn filled(bits: u32, count: u64, keys_wanted: u64) -> Cuckoo {
 }
 
 fn parsed(filter: &Cuckoo) -> StoredFilter<Vec<u8>> {
-    StoredFilter::parse(filter.to_stored(Seed::new(1))).expect("sound")
+    StoredFilter::parse(filter.to_stored()).expect("sound")
 }
 
 #[test]
@@ -50,7 +52,7 @@ fn eight_and_a_half_bits_a_key_suffice_at_every_size() {
     for size in sizes {
         // Fingerprints of 8 bits have an error rate of 3 %.
         let rate = ErrorRate::new(0.03).expect("a rate");
-        let mut filter = Cuckoo::new(Sizing::ErrorRate(rate), size).expect("possible");
+        let mut filter = Cuckoo::with_seed(Sizing::ErrorRate(rate), size, SEED).expect("possible");
         assert_eq!(filter.fingerprint_bits(), 8);
         assert!(keys(size, size).all(|key| filter.insert(key).is_ok()), "{size} do not fit");
         assert!(keys(size, size).all(|key| filter.may_contain(key)), "{size}: a key is denied");
@@ -131,7 +133,7 @@ fn a_failed_insert_changes_nothing() {
                 before.clone_from(&filter);
                 filter.insert(*key).is_ok()
             }));
-            let same = filter.to_stored(Seed::new(0)) == before.to_stored(Seed::new(0));
+            let same = filter.to_stored() == before.to_stored();
             assert!(same, "{count} buckets changed at failure {failures}");
         }
         assert!(members.iter().all(|key| filter.may_contain(*key)), "{count} buckets lost a key");
@@ -187,8 +189,8 @@ fn the_smallest_layout_for_an_error_rate_is_chosen() {
         (0.000_01, 10_000, 16, 200.0),
     ];
     for (rate, size, bits, bits_per_key) in settings {
-        let sizing = Sizing::ErrorRate(ErrorRate::new(rate).expect("a rate"));
-        let mut filter = Cuckoo::new(sizing, size).expect("possible");
+        let sizing = Sizing::error_rate(rate).expect("a rate");
+        let mut filter = Cuckoo::with_seed(sizing, size, SEED).expect("possible");
         assert!(keys(1, size).all(|key| filter.insert(key).is_ok()));
         let stats = filter.stats();
         assert_eq!(filter.fingerprint_bits(), bits, "{rate}");
@@ -196,9 +198,9 @@ fn the_smallest_layout_for_an_error_rate_is_chosen() {
         assert!(stats.bits_per_key() <= bits_per_key, "{rate}: {}", stats.bits_per_key());
     }
     for rate in [1e-6, 1e-30] {
-        let sizing = Sizing::ErrorRate(ErrorRate::new(rate).expect("a rate"));
+        let sizing = Sizing::error_rate(rate).expect("a rate");
         assert_eq!(
-            Cuckoo::new(sizing, 10_000).expect_err("too low a rate"),
+            Cuckoo::with_seed(sizing, 10_000, SEED).expect_err("too low a rate"),
             BuildError::ErrorRate(rate)
         );
     }
@@ -210,28 +212,29 @@ fn a_budget_gives_the_longest_fingerprints_that_fit() {
         [(8.4, 8), (9.3, 8), (9.4, 9), (12.4, 11), (12.6, 12), (16.6, 15), (16.8, 16), (64.0, 16)]
     {
         let size = 10_000;
-        let filter = Cuckoo::new(Sizing::BitsPerKey(bits_per_key), size).expect("possible");
+        let filter =
+            Cuckoo::with_seed(Sizing::BitsPerKey(bits_per_key), size, SEED).expect("possible");
         assert_eq!(filter.fingerprint_bits(), bits, "{bits_per_key}");
         let budget = (bits_per_key * size as f64 / 8.0) as u64;
         assert!((budget - 8..=budget).contains(&filter.stats().bytes), "{bits_per_key}");
 
         let budget = budget + HEADER_LEN as u64;
-        let filter = Cuckoo::new(Sizing::Bytes(budget), size).expect("possible");
+        let filter = Cuckoo::with_seed(Sizing::Bytes(budget), size, SEED).expect("possible");
         assert_eq!(filter.fingerprint_bits(), bits, "{bits_per_key}");
-        assert!((budget - 8..=budget).contains(&(filter.to_stored(Seed::new(1)).len() as u64)));
+        assert!((budget - 8..=budget).contains(&(filter.to_stored().len() as u64)));
     }
-    let refused = |sizing, size| Cuckoo::new(sizing, size).expect_err("impossible");
+    let refused = |sizing, size| Cuckoo::with_seed(sizing, size, SEED).expect_err("impossible");
     assert_eq!(refused(Sizing::BitsPerKey(4.1), 10_000), BuildError::Full);
     assert_eq!(refused(Sizing::Bytes(65), 1), BuildError::Budget { needed: 66, budget: 65 });
     assert_eq!(refused(Sizing::Bytes(550), 1_000), BuildError::Full);
-    assert!(Cuckoo::new(Sizing::Bytes(64 + 17), 30).is_ok(), "tight, but may succeed");
-    assert!(Cuckoo::new(Sizing::BitsPerKey(4.3), 3).is_ok());
+    assert!(Cuckoo::with_seed(Sizing::Bytes(64 + 17), 30, SEED).is_ok(), "tight, but may succeed");
+    assert!(Cuckoo::with_seed(Sizing::BitsPerKey(4.3), 3, SEED).is_ok());
     assert_eq!(refused(Sizing::BitsPerKey(1e18), 1 << 40), BuildError::Memory);
 }
 
 #[test]
 fn a_filter_for_zero_keys_has_no_body_and_accepts_no_key() {
-    let mut filter = Cuckoo::new(Sizing::BitsPerKey(10.0), 0).expect("possible");
+    let mut filter = Cuckoo::with_seed(Sizing::BitsPerKey(10.0), 0, SEED).expect("possible");
     assert!(keys(1, 1_000).all(|key| !filter.may_contain(key)));
     let key = KeyHash::from_u64(1);
     assert_eq!((filter.insert(key), filter.remove(key)), (Err(Full), Err(Absent)));
@@ -246,11 +249,11 @@ fn keys_that_do_not_fit_get_a_larger_filter_or_shorter_fingerprints() {
     let twice: Vec<_> = keys(8, 20_000).flat_map(|key| [key, key]).collect();
     let rate = Sizing::ErrorRate(ErrorRate::HBASE);
     for (sizing, bits) in [(rate, 10), (Sizing::BitsPerKey(12.6), 10)] {
-        let filter = Cuckoo::build(sizing, &twice).expect("made to fit");
+        let filter = Cuckoo::from_hashes(sizing, SEED, &twice).expect("made to fit");
         assert_eq!((filter.fingerprint_bits(), filter.stats().keys), (bits, 40_000));
         assert!(twice.iter().all(|key| filter.copies(*key) >= 2));
         let stored = build(FilterKind::Cuckoo, sizing, Seed::new(1), &twice).expect("the same");
-        assert_eq!(stored, filter.to_stored(Seed::new(1)));
+        assert_eq!(stored, filter.to_stored());
     }
 }
 
@@ -260,31 +263,32 @@ fn the_overflow_counts_towards_the_budget() {
     let many: Vec<_> = keys(8, 5_000).chain((0..50).flat_map(|_| keys(8, 100))).collect();
     for bits_per_key in [8.5, 13.0, 17.0] {
         let bytes = (bits_per_key * many.len() as f64 / 8.0) as u64;
-        let filter = Cuckoo::build(Sizing::BitsPerKey(bits_per_key), &many).expect("possible");
+        let filter =
+            Cuckoo::from_hashes(Sizing::BitsPerKey(bits_per_key), SEED, &many).expect("possible");
         assert!((bytes - 8..=bytes).contains(&filter.stats().bytes));
-        let filter = Cuckoo::build(Sizing::Bytes(bytes), &many).expect("possible");
-        assert!((bytes - 8..=bytes).contains(&(filter.to_stored(Seed::new(1)).len() as u64)));
+        let filter = Cuckoo::from_hashes(Sizing::Bytes(bytes), SEED, &many).expect("possible");
+        assert!((bytes - 8..=bytes).contains(&(filter.to_stored().len() as u64)));
         assert!(keys(8, 100).all(|key| filter.copies(key) >= 51));
     }
     // Only copies of one key, and no room for the overflow: an error only if the budget is strict.
     for count in [4, 9, 1_000] {
         let alike = vec![many[0]; count];
-        let filter = Cuckoo::build(Sizing::BitsPerKey(8.4), &alike).expect("possible");
+        let filter = Cuckoo::from_hashes(Sizing::BitsPerKey(8.4), SEED, &alike).expect("possible");
         assert_eq!(filter.copies(many[0]), count as u64);
     }
-    let refused = Cuckoo::build(Sizing::Bytes(64 + 5), &many[..1].repeat(4)).err();
+    let refused = Cuckoo::from_hashes(Sizing::Bytes(64 + 5), SEED, &many[..1].repeat(4)).err();
     assert_eq!(refused, Some(BuildError::Full));
 }
 
 #[test]
 fn a_filter_can_be_rebuilt_larger() {
     let sizing = Sizing::BitsPerKey(8.5);
-    let mut filter = Cuckoo::new(sizing, 1_000).expect("possible");
+    let mut filter = Cuckoo::with_seed(sizing, 1_000, SEED).expect("possible");
     assert!(keys(9, 1_000).all(|key| filter.insert(key).is_ok()));
-    let before = filter.to_stored(Seed::new(0));
+    let before = filter.to_stored();
     // A capacity below the number of keys leaves the filter unchanged.
     assert_eq!(filter.grow(sizing, 1_000, keys(9, 2_000)), Err(BuildError::Full));
-    assert_eq!(filter.to_stored(Seed::new(0)), before);
+    assert_eq!(filter.to_stored(), before);
     filter.grow(sizing, 2_000, keys(9, 1_000)).expect("room for all");
     assert!(keys(9, 1_000).all(|key| filter.may_contain(key)));
     assert!(keys(10, 1_000).all(|key| filter.insert(key).is_ok()));
@@ -301,7 +305,7 @@ fn sound_at(bits: u32) -> Vec<u8> {
     for key in keys(1, 3).chain(keys(1, 3)).chain(keys(1, 2)) {
         filter.insert(key).expect("a copy");
     }
-    filter.to_stored(Seed::new(1))
+    filter.to_stored()
 }
 
 #[test]
@@ -361,20 +365,20 @@ proptest! {
             // Six of ten operations insert; operation 0 inserts 20 copies.
             let times = if operation == 0 { 20 } else { 1 };
             for _ in 0..times {
-                let before = filter.to_stored(Seed::new(0));
+                let before = filter.to_stored();
                 if operation < 6 {
                     if filter.insert(key).is_ok() {
                         *held += 1;
                     } else {
                         prop_assert_eq!(*held, 0);
-                        prop_assert!(filter.to_stored(Seed::new(0)) == before);
+                        prop_assert!(filter.to_stored() == before);
                     }
                 } else if filter.remove(key).is_ok() {
                     prop_assert!(*held > 0);
                     *held -= 1;
                 } else {
                     prop_assert_eq!(*held, 0);
-                    prop_assert!(filter.to_stored(Seed::new(0)) == before);
+                    prop_assert!(filter.to_stored() == before);
                 }
             }
         }
@@ -389,7 +393,7 @@ proptest! {
             prop_assert_eq!(stored.may_contain(key), held > 0);
         }
         prop_assert_eq!(filter.stats().keys, model.values().sum::<u64>());
-        prop_assert_eq!(again.to_stored(Seed::new(1)), stored.into_inner());
+        prop_assert_eq!(again.to_stored(), stored.into_inner());
     }
 }
 
@@ -398,7 +402,7 @@ fn every_width_holds_its_keys_at_the_planned_load() {
     for bits in 4..=16 {
         for size in [1, 5, 300, 1_000, 10_007, 100_000, 400_001] {
             let planned = Cuckoo::plan_with_fingerprint_bits(bits, size).expect("a width");
-            let mut filter = Cuckoo::with_fingerprint_bits(bits, size).expect("a width");
+            let mut filter = Cuckoo::with_fingerprint_bits(bits, size, SEED).expect("a width");
             assert_eq!((filter.fingerprint_bits(), planned.bytes), (bits, filter.stats().bytes));
             for key in keys(size, size) {
                 filter.insert(key).unwrap_or_else(|Full| panic!("{size} keys, {bits} bits"));
@@ -425,7 +429,7 @@ fn every_width_holds_its_keys_at_the_planned_load() {
     }
     for bits in [0, 3, 17, 32, u32::MAX] {
         let refused = BuildError::FingerprintBits(bits);
-        assert_eq!(Cuckoo::with_fingerprint_bits(bits, 9).err(), Some(refused));
+        assert_eq!(Cuckoo::with_fingerprint_bits(bits, 9, SEED).err(), Some(refused));
     }
 }
 
@@ -434,7 +438,7 @@ fn every_width_holds_its_keys_at_the_planned_load() {
 fn bits_after_the_last_bucket_are_rejected() {
     for bits in (5..=15).step_by(2) {
         for (count, has_padding) in [(7, true), (8, false)] {
-            let sound = empty(bits, 4, count).to_stored(Seed::new(1));
+            let sound = empty(bits, 4, count).to_stored();
             assert_eq!(sound.len() - HEADER_LEN, (count as usize * bits as usize).div_ceil(2));
             let mut bytes = sound.clone();
             *bytes.last_mut().expect("a body") |= 0x80;
@@ -459,7 +463,8 @@ fn the_stored_bytes_of_8_12_and_16_bits_do_not_change() {
         for key in keys(1, 5).flat_map(|key| [key; 7]) {
             filter.insert(key).expect("a copy");
         }
-        let stored = filter.to_stored(Seed::new(9));
+        filter.seed = Seed::new(9);
+        let stored = filter.to_stored();
         assert_eq!(xxh3_64(&stored), expected, "{bits} bits");
         let read = StoredFilter::parse(stored).expect("sound");
         assert!(keys(1, 3_800).all(|key| read.may_contain(key)));

@@ -7,9 +7,10 @@ use super::options::{DLeftOptions, SUBTABLES};
 use super::shape::Shape;
 use super::stash::Stashed;
 use crate::error::{Absent, BuildError, Full};
-use crate::hash::{KeyHash, Seed};
+use crate::hash::{Key, KeyHash, Seed};
 use crate::membership::{FilterStats, Insert, Membership, Remove};
 use crate::memory::allocate;
+use crate::methods::filter_methods;
 use crate::sizing::Sizing;
 
 /// A d-left filter in memory; keys can be inserted and removed.
@@ -19,18 +20,15 @@ use crate::sizing::Sizing;
 /// filter may slightly exceed a budget of bytes. If the stash is full, inserts fail with [`Full`].
 ///
 /// ```
-/// use filter::engine::{Insert, KeyHash, Membership, Remove};
-/// use filter::{DLeft, ErrorRate, Seed, Sizing};
+/// use filter::{DLeft, Seed, Sizing};
 ///
-/// let seed = Seed::new(42);
-/// let key = |name: &str| KeyHash::new(seed, name.as_bytes());
-/// let mut accounts = DLeft::new(Sizing::ErrorRate(ErrorRate::new(0.002)?), 1_000)?;
-/// accounts.insert(key("alice"))?;
-/// accounts.insert(key("bob"))?;
-/// accounts.remove(key("alice"))?;
-/// assert!(accounts.may_contain(key("bob")));
-/// assert!(!accounts.may_contain(key("alice")));
-/// assert!(accounts.remove(key("alice")).is_err());
+/// let mut accounts = DLeft::with_seed(Sizing::error_rate(0.002)?, 1_000, Seed::new(42))?;
+/// accounts.insert("alice")?;
+/// accounts.insert("bob")?;
+/// accounts.remove("alice")?;
+/// assert!(accounts.may_contain("bob"));
+/// assert!(!accounts.may_contain("alice"));
+/// assert!(accounts.remove("alice").is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -44,20 +42,19 @@ pub struct DLeft {
     pub(super) used: [u64; *SUBTABLES.end() as usize],
     /// The number of keys, including copies.
     pub(super) keys: u64,
-    /// The seed of the keys' hashes, if the filter was stored.
-    pub(super) seed: Option<Seed>,
+    pub(super) seed: Seed,
 }
 
 impl DLeft {
-    /// Creates an empty filter for `keys` keys, with four subtables and counters of two bits.
+    /// Creates an empty filter for `keys` keys, which it hashes with `seed`.
     ///
-    /// A filter for zero keys has no cells: it contains nothing, and each insert fails.
+    /// The filter has four subtables and counters of two bits. A filter for zero keys has no cells: it contains nothing, and each insert fails.
     ///
     /// # Errors
     ///
     /// [`BuildError`] if no filter can have that size.
-    pub fn new(sizing: Sizing, keys: u64) -> Result<Self, BuildError> {
-        Self::with_options(DLeftOptions::default(), sizing, keys)
+    pub fn with_seed(sizing: Sizing, keys: u64, seed: Seed) -> Result<Self, BuildError> {
+        Self::with_options(DLeftOptions::default(), sizing, keys, seed)
     }
 
     /// Creates an empty filter for `keys` keys, with the layout that `options` describes.
@@ -69,22 +66,27 @@ impl DLeft {
         options: DLeftOptions,
         sizing: Sizing,
         keys: u64,
+        seed: Seed,
     ) -> Result<Self, BuildError> {
-        Self::with_shape(Shape::new(sizing, keys, options)?)
+        Self::with_shape(Shape::new(sizing, keys, options)?, seed)
     }
 
-    /// Builds a filter from the keys, which may contain copies of a key.
+    /// Builds a filter from hashes with a seed, which may contain copies of a key.
     ///
     /// # Errors
     ///
     /// [`BuildError`] if no filter can have that size. [`BuildError::Full`] if the keys do not fit
     /// into the cells and the stash, or with a budget of bytes, if they do not fit without a stash.
-    pub fn build(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
+    pub(crate) fn from_hashes(
+        sizing: Sizing,
+        seed: Seed,
+        keys: &[KeyHash],
+    ) -> Result<Self, BuildError> {
         let mut shape = Shape::new(sizing, keys.len() as u64, DLeftOptions::default())?;
         // The first attempt nearly always succeeds. Hashes that an attacker chose can make all
         // attempts fail, so their number is limited.
         for _ in 0..8 {
-            let mut filter = Self::with_shape(shape)?;
+            let mut filter = Self::with_shape(shape, seed)?;
             let is_in = keys.iter().all(|key| filter.insert(*key) == Ok(()));
             let is_over = matches!(sizing, Sizing::Bytes(_)) && !filter.stash.is_empty();
             if is_in && !is_over {
@@ -108,9 +110,9 @@ impl DLeft {
     /// Estimates size and error rate of a filter with `keys` distinct keys and the given layout.
     ///
     /// ```
-    /// use filter::{DLeft, DLeftOptions, ErrorRate, Sizing};
+    /// use filter::{DLeft, DLeftOptions, Sizing};
     ///
-    /// let sizing = Sizing::ErrorRate(ErrorRate::new(0.01)?);
+    /// let sizing = Sizing::error_rate(0.01)?;
     /// let four = DLeft::plan_with_options(DLeftOptions::default(), sizing, 1_000_000)?;
     /// let options = DLeftOptions::default().subtables(2);
     /// let two = DLeft::plan_with_options(options, sizing, 1_000_000)?;
@@ -129,18 +131,22 @@ impl DLeft {
         Shape::new(sizing, keys, options)?.stats(keys).if_possible()
     }
 
-    pub(super) fn with_shape(shape: Shape) -> Result<Self, BuildError> {
+    pub(super) fn with_shape(shape: Shape, seed: Seed) -> Result<Self, BuildError> {
         let table = allocate(shape.table_len(), 0)?;
         let (layout, used) = (Layout::new(shape), [0; _]);
-        Ok(Self { layout, table, stash: Vec::new(), used, keys: 0, seed: None })
+        Ok(Self { layout, table, stash: Vec::new(), used, keys: 0, seed })
     }
 
     /// Returns the number of copies of a key, up to the counters' maximum.
     ///
     /// The maximum is [`CounterBits::copies_max`](crate::CounterBits::copies_max). Below it, the
     /// number is at least the true one, and greater with the probability of a false positive.
-    pub fn copies(&self, hash: KeyHash) -> u64 {
-        let number = self.layout.permutations.number(hash);
+    ///
+    /// # Panics
+    ///
+    /// If `key` is a [`SeededHash`](crate::SeededHash) with another seed than the filter's.
+    pub fn copies(&self, key: impl Key) -> u64 {
+        let number = self.layout.permutations.number(key.hash_with(self.seed));
         let stashed = self.stash_position(number).map_or(0, |position| self.stash[position].copies);
         let copies = self.layout.search(&self.table, number).copies + stashed;
         copies.min(self.layout.shape.counter_bits.copies_max()).into()
@@ -150,6 +156,7 @@ impl DLeft {
     ///
     /// With the planned number of keys, the loads are about 0.875. They should differ by at most a
     /// few per cent.
+    #[doc(hidden)]
     pub fn subtable_loads(&self) -> impl ExactSizeIterator<Item = f64> {
         let cells = self.layout.shape.subtable_cells().max(1) as f64;
         let subtables = self.layout.shape.subtables as usize;
@@ -189,6 +196,8 @@ impl DLeft {
         self.layout.cells.counter(found.bucket, found.cell)
     }
 }
+
+filter_methods!(DLeft, removes);
 
 impl Membership for DLeft {
     fn may_contain(&self, hash: KeyHash) -> bool {

@@ -47,11 +47,11 @@ impl CounterBits {
 /// Options for the layout of a d-left filter.
 ///
 /// ```
-/// use filter::{CounterBits, DLeft, DLeftOptions, Sizing};
+/// use filter::{CounterBits, DLeft, DLeftOptions, Seed, Sizing};
 ///
 /// let options = DLeftOptions::default().subtables(3).counter_bits(CounterBits::Four);
-/// let filter = DLeft::with_options(options, Sizing::BitsPerKey(24.0), 1_000)?;
-/// assert_eq!(filter.subtable_loads().count(), 3);
+/// let filter = DLeft::with_options(options, Sizing::BitsPerKey(24.0), 1_000, Seed::random())?;
+/// assert_eq!(filter.len(), 0);
 /// # Ok::<(), filter::BuildError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -18,23 +18,19 @@ use super::options::{CounterBits, REMAINDER_BITS, SUBTABLES};
 use super::shape::{BUCKETS_MAX, Shape};
 use super::stash::{self, Stashed};
 use crate::error::FormatError;
-use crate::hash::{KeyHash, Seed};
-use crate::header::{Header, seed_to_store, widened};
+use crate::hash::KeyHash;
+use crate::header::{Header, widened};
 use crate::membership::FilterStats;
 use crate::stored_view::StoredView;
 
 impl DLeft {
     /// Returns the stored form, which [`StoredFilter`](crate::StoredFilter) reads.
-    ///
-    /// # Panics
-    ///
-    /// If the filter was loaded with another seed: the stored filter would deny its keys.
-    pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
+    pub fn to_stored(&self) -> Vec<u8> {
         let shape = self.layout.shape;
         let bits = shape.remainder_bits << 8 | shape.counter_bits.get() << 16;
         let header = Header {
             kind: DLeftView::CODE,
-            seed: seed_to_store(self.seed, seed),
+            seed: self.seed,
             keys: self.keys,
             parameters: [u64::from(shape.subtables | bits), shape.buckets, self.entries()],
         };
@@ -53,7 +49,7 @@ impl DLeft {
         let used = view.layout.count_used(table);
         let stash = stash.iter().map(|bytes| Stashed::from_bytes(*bytes)).collect();
         let (layout, table, keys) = (view.layout, table.to_vec(), header.keys);
-        Ok(Self { layout, table, stash, used, keys, seed: Some(header.seed) })
+        Ok(Self { layout, table, stash, used, keys, seed: header.seed })
     }
 }
 

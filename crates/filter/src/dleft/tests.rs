@@ -10,8 +10,8 @@ use super::*;
 use crate::error::{Absent, BuildError, Full};
 use crate::hash::{KeyHash, Seed};
 use crate::header::HEADER_LEN;
-use crate::membership::{Insert, Membership, Remove};
-use crate::sizing::{ErrorRate, Sizing};
+use crate::membership::Membership;
+use crate::sizing::Sizing;
 use crate::stored::StoredFilter;
 
 const SEED: Seed = Seed::new(1);
@@ -29,18 +29,18 @@ fn fill(filter: &mut DLeft, count: u64) {
 }
 
 fn filled(sizing: Sizing, count: u64) -> DLeft {
-    let mut filter = DLeft::new(sizing, count).expect("possible");
+    let mut filter = DLeft::with_seed(sizing, count, SEED).expect("possible");
     fill(&mut filter, count);
     filter
 }
 
 fn rate(rate: f64) -> Sizing {
-    Sizing::ErrorRate(ErrorRate::new(rate).expect("a rate"))
+    Sizing::error_rate(rate).expect("a rate")
 }
 
 fn with_buckets(buckets: u64, remainder_bits: u32, counter_bits: CounterBits) -> DLeft {
     let shape = Shape { subtables: 4, buckets, remainder_bits, counter_bits };
-    DLeft::with_shape(shape).expect("fits into memory")
+    DLeft::with_shape(shape, SEED).expect("fits into memory")
 }
 
 /// Checks the measured error rate against theory.
@@ -98,11 +98,11 @@ fn keys_without_a_cell_go_to_the_stash_until_it_is_full() {
     let mut held: Vec<KeyHash> = Vec::new();
     let mut refused = 0;
     for key in keys(1, 400) {
-        let before = filter.to_stored(SEED);
+        let before = filter.to_stored();
         if filter.insert(key).is_ok() {
             held.push(key);
         } else {
-            assert_eq!(filter.to_stored(SEED), before, "a failed insert changes nothing");
+            assert_eq!(filter.to_stored(), before, "a failed insert changes nothing");
             refused += 1;
         }
     }
@@ -110,7 +110,7 @@ fn keys_without_a_cell_go_to_the_stash_until_it_is_full() {
     assert!(refused > 50 && held.len() > 320, "{refused} refused, {} held", held.len());
     assert!(held.iter().all(|key| filter.may_contain(*key)));
 
-    let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("sound");
+    let stored = StoredFilter::parse(filter.to_stored()).expect("sound");
     assert!(held.iter().all(|key| stored.may_contain(*key)));
     let mut restored = DLeft::from_stored(&stored).expect("a d-left filter");
     assert_eq!(
@@ -122,7 +122,7 @@ fn keys_without_a_cell_go_to_the_stash_until_it_is_full() {
         assert!(held.iter().all(|key| restored.may_contain(*key)));
     }
     // All bytes are zero again, including the remainders of free cells.
-    assert_eq!(restored.to_stored(SEED), with_buckets(10, 16, CounterBits::Two).to_stored(SEED));
+    assert_eq!(restored.to_stored(), with_buckets(10, 16, CounterBits::Two).to_stored());
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn copies_are_counted_in_several_cells_until_the_key_saturates() {
             assert_eq!(filter.may_contain(key), copies > 0);
         }
         assert_eq!(filter.remove(key), Err(Absent));
-        assert_eq!(filter.to_stored(SEED), empty.to_stored(SEED));
+        assert_eq!(filter.to_stored(), empty.to_stored());
 
         // A key with the maximum number of copies stays, in four cells.
         for _ in 0..1_000 {
@@ -159,11 +159,11 @@ fn copies_are_counted_in_several_cells_until_the_key_saturates() {
 #[test]
 fn a_budget_is_used_up_to_one_bucket_per_subtable() {
     for (budget, count) in [(1_000, 300), (4_096, 1_000), (20_000, 10_000)] {
-        let stored = filled(Sizing::Bytes(budget), count).to_stored(SEED);
+        let stored = filled(Sizing::Bytes(budget), count).to_stored();
         let row = 4 * 28;
         assert!((budget - row..=budget).contains(&(stored.len() as u64)), "{}", stored.len());
     }
-    let error = DLeft::new(Sizing::Bytes(1_000), 1_000).expect_err("a byte a key");
+    let error = DLeft::with_seed(Sizing::Bytes(1_000), 1_000, SEED).expect_err("a byte a key");
     assert_eq!(error, BuildError::Budget { needed: 64 + 36 * 4 * 8, budget: 1_000 });
     // Bits per key are used, too.
     for wanted in [12.0, 14.7, 18.3, 18.5, 24.0, 40.0] {
@@ -177,7 +177,7 @@ fn a_filter_for_zero_keys_has_no_body_and_accepts_no_key() {
     let mut filter = filled(rate(0.01), 0);
     assert_eq!(filter.insert(KeyHash::from_u64(1)), Err(Full));
     assert_eq!(filter.remove(KeyHash::from_u64(1)), Err(Absent));
-    let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("sound");
+    let stored = StoredFilter::parse(filter.to_stored()).expect("sound");
     assert_eq!(stored.as_bytes().len(), HEADER_LEN);
     assert!(keys(1, 1_000).all(|key| !stored.may_contain(key)));
 }
@@ -187,11 +187,12 @@ fn filters_of_2_to_8_subtables_hold_their_keys() {
     for subtables in 2..=8 {
         for counter_bits in [CounterBits::Two, CounterBits::Four] {
             let options = DLeftOptions::default().subtables(subtables).counter_bits(counter_bits);
-            let mut filter = DLeft::with_options(options, rate(0.001), 5_000).expect("possible");
+            let mut filter =
+                DLeft::with_options(options, rate(0.001), 5_000, SEED).expect("possible");
             fill(&mut filter, 5_000);
             assert!(keys(1, 5_000).all(|key| filter.may_contain(key)), "{subtables}");
             assert_eq!(filter.subtable_loads().len(), subtables as usize);
-            let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("sound");
+            let stored = StoredFilter::parse(filter.to_stored()).expect("sound");
             assert!(keys(1, 5_000).all(|key| stored.may_contain(key)), "{subtables}, stored");
             assert!(keys(2, 5_000).all(|key| stored.may_contain(key) == filter.may_contain(key)));
         }
@@ -213,24 +214,24 @@ proptest! {
             let key = KeyHash::new(SEED, &key.to_le_bytes());
             let held = model.get(&key).copied().unwrap_or(0);
             let most = counter_bits.copies_max();
-            let before = filter.to_stored(SEED);
+            let before = filter.to_stored();
             if step > 0 {
                 if filter.insert(key).is_ok() {
                     model.insert(key, (held + 1).min(most));
                 } else {
-                    prop_assert_eq!(&filter.to_stored(SEED), &before);
+                    prop_assert_eq!(&filter.to_stored(), &before);
                 }
             } else if held == 0 {
                 prop_assert_eq!(filter.remove(key), Err(Absent));
-                prop_assert_eq!(&filter.to_stored(SEED), &before);
+                prop_assert_eq!(&filter.to_stored(), &before);
             } else {
                 prop_assert_eq!(filter.remove(key), Ok(()));
                 model.insert(key, if held == most { most } else { held - 1 });
             }
         }
-        let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("sound");
+        let stored = StoredFilter::parse(filter.to_stored()).expect("sound");
         let restored = DLeft::from_stored(&stored).expect("a d-left filter");
-        prop_assert_eq!(restored.to_stored(SEED), stored.as_bytes());
+        prop_assert_eq!(restored.to_stored(), stored.as_bytes());
         for (key, count) in model {
             for filter in [&filter, &restored] {
                 prop_assert_eq!(filter.copies(key), u64::from(count));
@@ -253,7 +254,7 @@ fn every_width_holds_its_keys_and_has_the_promised_error_rate() {
                 counter_bits: CounterBits::Two,
             };
             let count = 1_500 * u64::from(subtables) * 7;
-            let mut filter = DLeft::with_shape(shape).expect("small");
+            let mut filter = DLeft::with_shape(shape, SEED).expect("small");
             // Keys with the same number are copies; with 4 bits, every second key is one.
             fill(&mut filter, count);
             assert!(keys(1, count).all(|key| filter.may_contain(key)), "{bits} bits");
@@ -261,11 +262,11 @@ fn every_width_holds_its_keys_and_has_the_promised_error_rate() {
             // numbers. So the stated rate is too high.
             let slack = if bits < 8 { 0.15 } else { 0.0 };
             assert_numbers_pass(&filter, 200_000, slack, &format!("{bits} bits"));
-            let stored = StoredFilter::parse(filter.to_stored(SEED)).expect("sound");
+            let stored = StoredFilter::parse(filter.to_stored()).expect("sound");
             assert!(keys(1, count).all(|key| stored.may_contain(key)), "{bits} bits stored");
             let asked: Vec<_> = keys(1, 200).chain(keys(2, 2_000)).collect();
             let mut answers = vec![false; asked.len()];
-            stored.may_contain_batch(&asked, &mut answers);
+            Membership::may_contain_batch(&stored, &asked, &mut answers);
             let single: Vec<_> = asked.iter().map(|key| filter.may_contain(*key)).collect();
             assert_eq!(answers, single, "{bits} bits");
             let mut restored = DLeft::from_stored(&stored).expect("a d-left filter");
@@ -277,7 +278,7 @@ fn every_width_holds_its_keys_and_has_the_promised_error_rate() {
                 assert_eq!(restored.stats().keys, 0);
             }
 
-            let sized = DLeft::with_options(options, Sizing::BitsPerKey(40.0), 5_000);
+            let sized = DLeft::with_options(options, Sizing::BitsPerKey(40.0), 5_000, SEED);
             assert_eq!(sized.expect("more than enough").remainder_bits(), bits);
             // Emptier buckets allow any rate at any width, up to a limit of the size.
             let planned = DLeft::plan_with_options(options, rate(0.05), 5_000);

@@ -6,50 +6,51 @@ use super::peel;
 use super::shape::{FuseArity, FuseBits, Shape};
 use super::stored::FuseView;
 use crate::error::BuildError;
-use crate::hash::{KeyHash, Seed};
+use crate::hash::{KeyHash, Seed, SeededHashes};
 use crate::header::{HEADER_LEN, Header};
 use crate::membership::FilterStats;
 use crate::memory::AlignedBytes;
+use crate::methods::filter_methods;
 use crate::sizing::Sizing;
 use crate::stored_view::{StoredView, membership_of_view};
 
 /// A binary fuse filter in memory.
 ///
 /// The filter is static: it is built from all keys, and no key can be added or removed.
+/// [`build`](Self::build) chooses fingerprints of 8 or 16 bits. With few keys, the filter may exceed
+/// the bits per key.
 ///
 /// ```
-/// use filter::engine::{KeyHash, Membership};
-/// use filter::{BinaryFuse, FuseArity, FuseBits, Seed};
+/// use filter::{BinaryFuse, FuseArity, FuseBits, Seed, SeededHashes};
 ///
-/// let seed = Seed::new(42);
-/// let rows: Vec<KeyHash> =
-///     (0..100_000_u32).map(|row| KeyHash::new(seed, &row.to_le_bytes())).collect();
-/// let filter = BinaryFuse::build_with(FuseArity::Four, FuseBits::Eight, &rows)?;
-/// assert!(rows.iter().all(|row| filter.may_contain(*row)));
+/// let names: Vec<String> = (0..100_000).map(|number| format!("user {number}")).collect();
+/// let keys = SeededHashes::new(Seed::random(), &names);
+/// let filter = BinaryFuse::build_with(FuseArity::Four, FuseBits::Eight, &keys)?;
+/// assert!(names.iter().all(|name| filter.may_contain(name)));
 /// assert!(filter.stats().bits_per_key() < 9.1);
 /// # Ok::<(), filter::BuildError>(())
 /// ```
 #[derive(Debug)]
 pub struct BinaryFuse {
     keys: u64,
+    seed: Seed,
     shape: Shape,
     body: AlignedBytes,
     view: FuseView,
 }
 
 impl BinaryFuse {
-    /// Builds the filter that fits the sizing best, with fingerprints of 8 or 16 bits.
+    /// Builds the filter that fits the sizing best, from hashes with a seed.
     ///
     /// For an error rate, builds the smallest filter that has at most this rate. For a size, builds
     /// the filter with the lowest error rate that fits. With few keys, the filter may exceed the
     /// bits per key.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError`] if no filter has that size or error rate, and the errors of
-    /// [`build_with`](Self::build_with).
-    pub fn build(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
-        let filter = Self::with_shape(Shape::for_sizing(sizing, keys.len() as u64)?, keys)?;
+    pub(crate) fn from_hashes(
+        sizing: Sizing,
+        seed: Seed,
+        keys: &[KeyHash],
+    ) -> Result<Self, BuildError> {
+        let filter = Self::with_shape(Shape::for_sizing(sizing, keys.len() as u64)?, seed, keys)?;
         match sizing {
             // Building very rarely enlarges the shape: if no seed works for the planned one.
             Sizing::Bytes(budget) if Self::stored_len(filter.shape) > budget => {
@@ -72,19 +73,20 @@ impl BinaryFuse {
     pub fn build_with(
         arity: FuseArity,
         bits: FuseBits,
-        keys: &[KeyHash],
+        keys: &SeededHashes,
     ) -> Result<Self, BuildError> {
-        Self::with_shape(Shape::new(arity, bits, keys.len() as u64), keys)
+        let shape = Shape::new(arity, bits, keys.len() as u64);
+        Self::with_shape(shape, keys.seed(), keys.hashes())
     }
 
-    fn with_shape(shape: Shape, keys: &[KeyHash]) -> Result<Self, BuildError> {
-        let (shape, seed, body) = match shape.arity {
+    fn with_shape(shape: Shape, seed: Seed, keys: &[KeyHash]) -> Result<Self, BuildError> {
+        let (shape, slot_seed, body) = match shape.arity {
             _ if keys.is_empty() => (shape, 0, AlignedBytes::zeroed(0)?),
             FuseArity::Three => peel::build::<3>(shape, keys)?,
             FuseArity::Four => peel::build::<4>(shape, keys)?,
         };
-        let view = FuseView::new(shape, seed);
-        Ok(Self { keys: keys.len() as u64, shape, body, view })
+        let view = FuseView::new(shape, slot_seed);
+        Ok(Self { keys: keys.len() as u64, seed, shape, body, view })
     }
 
     /// Returns the bytes of the stored form, including the header.
@@ -109,12 +111,10 @@ impl BinaryFuse {
     }
 
     /// Returns the stored form, which [`StoredFilter`](crate::StoredFilter) reads.
-    ///
-    /// `seed` is the seed of the keys' hashes.
-    pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
+    pub fn to_stored(&self) -> Vec<u8> {
         let header = Header {
             kind: FuseView::CODE,
-            seed,
+            seed: self.seed,
             keys: self.keys,
             parameters: self.view.to_header(),
         };
@@ -122,4 +122,5 @@ impl BinaryFuse {
     }
 }
 
+filter_methods!(BinaryFuse, builds);
 membership_of_view!(BinaryFuse);

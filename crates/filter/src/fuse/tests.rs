@@ -3,11 +3,12 @@ use alloc::vec::Vec;
 
 use super::*;
 use crate::error::BuildError;
-use crate::hash::{KeyHash, Seed};
+use crate::hash::{KeyHash, Seed, SeededHashes};
 use crate::membership::Membership;
-use crate::sizing::{ErrorRate, Sizing};
+use crate::sizing::Sizing;
 use crate::theory::static_filters::FuseArity;
 
+const SEED: Seed = Seed::new(1);
 const ARITIES: [FuseArity; 2] = [FuseArity::Three, FuseArity::Four];
 const BITS: [FuseBits; 2] = [FuseBits::Eight, FuseBits::Sixteen];
 
@@ -17,7 +18,8 @@ fn keys(stream: u64, count: u64) -> Vec<KeyHash> {
 }
 
 fn built(arity: FuseArity, bits: FuseBits, keys: &[KeyHash]) -> BinaryFuse {
-    let filter = BinaryFuse::build_with(arity, bits, keys).expect("possible");
+    let hashes = SeededHashes::new(SEED, keys.iter().copied());
+    let filter = BinaryFuse::build_with(arity, bits, &hashes).expect("possible");
     assert!(keys.iter().all(|key| filter.may_contain(*key)), "a member is denied");
     filter
 }
@@ -57,7 +59,7 @@ fn a_batch_has_the_answers_of_single_lookups() {
                 let one_by_one: Vec<bool> =
                     all.iter().map(|key| filter.may_contain(*key)).collect();
                 let mut batch = vec![false; all.len()];
-                filter.may_contain_batch(&all, &mut batch);
+                Membership::may_contain_batch(&filter, &all, &mut batch);
                 assert_eq!(batch, one_by_one, "{count} keys, {arity:?}, {bits:?}");
             }
         }
@@ -83,7 +85,7 @@ fn the_error_rate_is_that_of_the_fingerprint_length() {
 #[test]
 fn a_key_takes_as_many_bits_as_in_the_paper() {
     let plan = |sizing| BinaryFuse::plan(sizing, 1_000_000).expect("possible").bits_per_key();
-    let rate = |rate| Sizing::ErrorRate(ErrorRate::new(rate).expect("in range"));
+    let rate = |rate| Sizing::error_rate(rate).expect("in range");
     assert!((8.6..=8.65).contains(&plan(rate(0.004))));
     assert!((17.2..=17.3).contains(&plan(rate(0.003))));
     assert!((17.2..=17.3).contains(&plan(Sizing::BitsPerKey(20.0))));
@@ -97,12 +99,14 @@ fn a_key_takes_as_many_bits_as_in_the_paper() {
 #[test]
 fn an_impossible_sizing_is_an_error() {
     let members = keys(1, 100_000);
-    let full = BinaryFuse::build(Sizing::BitsPerKey(7.0), &members).expect_err("too small");
+    let full =
+        BinaryFuse::from_hashes(Sizing::BitsPerKey(7.0), SEED, &members).expect_err("too small");
     assert_eq!(full, BuildError::Full);
-    let rate = Sizing::ErrorRate(ErrorRate::new(1e-5).expect("in range"));
-    let error = BinaryFuse::build(rate, &members).expect_err("too low");
+    let rate = Sizing::error_rate(1e-5).expect("in range");
+    let error = BinaryFuse::from_hashes(rate, SEED, &members).expect_err("too low");
     assert_eq!(error, BuildError::ErrorRate(1e-5));
-    let error = BinaryFuse::build(Sizing::Bytes(1_000), &members).expect_err("too small");
+    let error =
+        BinaryFuse::from_hashes(Sizing::Bytes(1_000), SEED, &members).expect_err("too small");
     assert!(matches!(error, BuildError::Budget { budget: 1_000, .. }));
     let huge = BinaryFuse::plan(Sizing::BitsPerKey(20.0), u64::MAX);
     assert!(huge.is_ok_and(|stats| stats.bytes > 0));

@@ -1,14 +1,14 @@
-//! The 64-bit hash of a key, which all filters take instead of the key, and its seed.
+//! The 64-bit hash of a key, of which the filters compute the positions of the key, and its seed.
 
 #[cfg(feature = "std")]
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// The seed of a store's key hashes.
+/// The seed with which a filter hashes its keys.
 ///
-/// A store draws a random seed when it is created, so that an attacker cannot choose keys that
-/// collide in its filters. All files of the store share the seed, so a lookup hashes its key once.
+/// A random seed, so that an attacker cannot choose keys that collide in the filter. Filters that
+/// share a seed share the hash of a key ([`SeededHash`](crate::SeededHash)).
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub struct Seed(u64);
 
@@ -20,20 +20,7 @@ impl Seed {
 
     /// Draws a random seed from the operating system.
     ///
-    /// Needs the feature `std`. Save the seed with the filter: a stored filter has it in its header.
-    ///
-    /// ```
-    /// use filter::engine::{Insert, KeyHash, Membership};
-    /// use filter::{ErrorRate, Seed, Sizing, StoredFilter, Blocked};
-    ///
-    /// let seed = Seed::random();
-    /// let mut known = Blocked::new(Sizing::ErrorRate(ErrorRate::new(0.01)?), 1_000)?;
-    /// known.insert(KeyHash::new(seed, b"ada"))?;
-    ///
-    /// let loaded = StoredFilter::parse(known.to_stored(seed))?;
-    /// assert!(loaded.may_contain(KeyHash::new(loaded.seed(), b"ada")));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// Needs the feature `std`. A stored filter has the seed in its header.
     #[cfg(feature = "std")]
     pub fn random() -> Self {
         // The standard library's only source of random numbers: the keys of its hash maps.
@@ -46,16 +33,11 @@ impl Seed {
     }
 }
 
-/// The 64-bit hash of a key, computed once per lookup and passed to all filters.
+/// The 64-bit hash of a key, without its seed.
 ///
-/// ```
-/// use filter::engine::KeyHash;
-/// use filter::Seed;
-///
-/// let seed = Seed::new(7);
-/// assert_eq!(KeyHash::new(seed, b"row1"), KeyHash::new(seed, b"row1"));
-/// assert_ne!(KeyHash::new(seed, b"row1"), KeyHash::new(Seed::new(8), b"row1"));
-/// ```
+/// For storage engines, which keep one seed for all filters and hash a key once for all of them.
+/// A lookup with the hash of another seed denies members;
+/// [`SeededHash`](crate::SeededHash) is checked.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct KeyHash(u64);
 

@@ -1,4 +1,4 @@
-//! Hash functions: [`KeyHash`] for our filters, and the hashes of HBase's Bloom filters.
+//! Hashes of keys with their seed, and the hashes of HBase's Bloom filters.
 //!
 //! HBase's three Bloom hashes, bit for bit:
 //!
@@ -15,9 +15,11 @@ mod key;
 mod murmur2;
 #[cfg(feature = "std")]
 mod murmur3;
+mod seeded;
 
 pub(crate) use jenkins::jenkins;
 pub use key::{KeyHash, Seed};
 pub(crate) use murmur2::{murmur2, murmur2_twice};
 #[cfg(feature = "std")]
 pub(crate) use murmur3::murmur3;
+pub use seeded::{Key, SeededHash, SeededHashes};

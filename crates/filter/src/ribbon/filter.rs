@@ -15,6 +15,7 @@ use crate::header::Header;
 use crate::kernel::InstructionSet;
 use crate::membership::FilterStats;
 use crate::memory::AlignedBytes;
+use crate::methods::filter_methods;
 use crate::sizing::Sizing;
 use crate::stored_view::{StoredView, membership_of_view};
 
@@ -23,41 +24,38 @@ use crate::stored_view::{StoredView, membership_of_view};
 /// The minimum size of any filter is log2(1/ε) bits per key, where ε is the error rate. A ribbon
 /// filter exceeds the minimum by 0.5 % if that is a whole number of bits, and by up to 1.5 %
 /// otherwise. No other filter of this crate is smaller. Most lookups read two adjacent blocks of
-/// slots; up to 8 bits per key, a block is at most as long as a cache line.
+/// slots; up to 8 bits per key, a block is at most as long as a cache line. Building needs less than
+/// 160 bits (20 bytes) of memory per key, besides the keys and the filter.
 ///
 /// ```
-/// use filter::engine::{KeyHash, Membership};
-/// use filter::{ErrorRate, Ribbon, Seed, Sizing, StoredFilter};
+/// use filter::{Ribbon, Seed, SeededHashes, Sizing, StoredFilter};
 ///
-/// let seed = Seed::new(42);
-/// let key = |row: u32| KeyHash::new(seed, &row.to_le_bytes());
-/// let rows: Vec<KeyHash> = (0..100_000).map(key).collect();
-/// let filter = Ribbon::build(Sizing::ErrorRate(ErrorRate::new(0.01)?), &rows)?;
-/// assert!(rows.iter().all(|row| filter.may_contain(*row)));
+/// let names: Vec<String> = (0..100_000).map(|number| format!("user {number}")).collect();
+/// let keys = SeededHashes::new(Seed::random(), &names);
+/// let filter = Ribbon::build(Sizing::error_rate(0.01)?, &keys)?;
+/// assert!(names.iter().all(|name| filter.may_contain(name)));
 /// assert!(filter.stats().bits_per_key() < 6.77); // log2(100) = 6.64
 ///
-/// let stored = StoredFilter::parse(filter.to_stored(seed))?;
-/// assert!(stored.may_contain(key(7)));
+/// let stored = StoredFilter::parse(filter.to_stored())?;
+/// assert!(stored.may_contain("user 7"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct Ribbon {
     keys: u64,
+    seed: Seed,
     body: AlignedBytes,
     parameters: Parameters,
     pub(super) view: RibbonView,
 }
 
 impl Ribbon {
-    /// Builds a filter of the keys. A key may occur more than once; each copy counts as a key.
-    ///
-    /// Building needs less than 160 bits (20 bytes) of memory per key, besides the keys and the
-    /// filter.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError`] if no filter of the keys has the requested size or error rate.
-    pub fn build(sizing: Sizing, keys: &[KeyHash]) -> Result<Self, BuildError> {
+    /// Builds a filter from hashes with a seed. Each copy of a key counts as a key.
+    pub(crate) fn from_hashes(
+        sizing: Sizing,
+        seed: Seed,
+        keys: &[KeyHash],
+    ) -> Result<Self, BuildError> {
         let count = keys.len() as u64;
         // `plan` knows only the expected number of slots, so its `Full` may be wrong. The layout
         // below is computed from the actual number and decides.
@@ -73,11 +71,17 @@ impl Ribbon {
         plan.base_slots = base.slots();
         plan.base_seed = base.seed();
         let layout = if keys.is_empty() { Layout::default() } else { plan.layout(sizing, count)? };
-        Self::solve(count, &layers, &base, layout)
+        Self::solve(count, seed, &layers, &base, layout)
     }
 
     /// Solves the equations, for as many columns as `layout` has, and writes the body.
-    fn solve(keys: u64, layers: &[Layer], base: &Base, layout: Layout) -> Result<Self, BuildError> {
+    fn solve(
+        keys: u64,
+        seed: Seed,
+        layers: &[Layer],
+        base: &Base,
+        layout: Layout,
+    ) -> Result<Self, BuildError> {
         let mut parameters = Parameters {
             layout,
             base_seed: base.seed(),
@@ -102,7 +106,7 @@ impl Ribbon {
             rest = after;
         }
         let view = RibbonView::new(&parameters, &body).expect("our own bytes");
-        Ok(Self { keys, body, parameters, view })
+        Ok(Self { keys, seed, body, parameters, view })
     }
 
     /// Estimates the size and the error rate of a filter of `keys` distinct keys.
@@ -117,16 +121,17 @@ impl Ribbon {
     /// Disables AVX-512 in lookups, so that benchmarks can measure the code without it.
     ///
     /// The answers stay the same.
+    #[doc(hidden)]
     #[must_use]
     pub fn without_vectors(self) -> Self {
         Self { view: self.view.with(InstructionSet::baseline()), ..self }
     }
 
     /// Returns the stored form, which [`StoredFilter`](crate::StoredFilter) reads.
-    pub fn to_stored(&self, seed: Seed) -> Vec<u8> {
+    pub fn to_stored(&self) -> Vec<u8> {
         let header = Header {
             kind: RibbonView::CODE,
-            seed,
+            seed: self.seed,
             keys: self.keys,
             parameters: self.parameters.to_header(),
         };
@@ -153,4 +158,5 @@ fn fill(keys: &[KeyHash]) -> Result<(Vec<Layer>, Base), BuildError> {
     Ok((layers, base))
 }
 
+filter_methods!(Ribbon, builds);
 membership_of_view!(Ribbon);

@@ -6,7 +6,9 @@ use crate::error::BuildError;
 use crate::hash::{KeyHash, Seed};
 use crate::kernel::InstructionSet;
 use crate::membership::{FilterStats, Membership};
-use crate::sizing::{ErrorRate, Sizing};
+use crate::sizing::Sizing;
+
+const SEED: Seed = Seed::new(1);
 
 fn keys(stream: u64, count: u64) -> Vec<KeyHash> {
     let seed = Seed::new(stream);
@@ -14,11 +16,11 @@ fn keys(stream: u64, count: u64) -> Vec<KeyHash> {
 }
 
 fn error_rate(rate: f64) -> Sizing {
-    Sizing::ErrorRate(ErrorRate::new(rate).expect("a rate"))
+    Sizing::error_rate(rate).expect("a rate")
 }
 
 fn built(sizing: Sizing, keys: &[KeyHash]) -> Ribbon {
-    let filter = Ribbon::build(sizing, keys).expect("possible");
+    let filter = Ribbon::from_hashes(sizing, SEED, keys).expect("possible");
     assert!(keys.iter().all(|key| filter.may_contain(*key)), "a member was denied");
     filter
 }
@@ -82,7 +84,7 @@ fn a_budget_is_used_to_the_last_word() {
         assert!((bits - 0.01..=bits).contains(&stats.bits_per_key()), "{stats:?} at {bits}");
     }
     for budget in [20_000, 20_001, 33_333] {
-        let stored = built(Sizing::Bytes(budget), &members).to_stored(Seed::new(1));
+        let stored = built(Sizing::Bytes(budget), &members).to_stored();
         assert!((budget - 20..=budget).contains(&(stored.len() as u64)), "{}", stored.len());
     }
 }
@@ -108,7 +110,7 @@ fn all_vector_kernels_give_the_same_answers() {
                     all.iter().map(|key| filter.may_contain(*key)).collect();
                 assert!(one_by_one == best, "{count} keys at {rate}, {set:?}");
                 let mut batch = vec![false; all.len()];
-                filter.may_contain_batch(&all, &mut batch);
+                Membership::may_contain_batch(&filter, &all, &mut batch);
                 assert!(batch == best, "{count} keys at {rate}, {set:?}");
             }
         }
@@ -118,11 +120,11 @@ fn all_vector_kernels_give_the_same_answers() {
 #[test]
 fn an_impossible_sizing_is_an_error() {
     let members = keys(1, 1_000);
-    let error = Ribbon::build(error_rate(1e-10), &members).expect_err("too seldom");
+    let error = Ribbon::from_hashes(error_rate(1e-10), SEED, &members).expect_err("too seldom");
     assert_eq!(error, BuildError::ErrorRate(1e-10));
-    let error = Ribbon::build(Sizing::Bytes(64), &members).expect_err("a header only");
+    let error = Ribbon::from_hashes(Sizing::Bytes(64), SEED, &members).expect_err("a header only");
     assert_eq!(error, BuildError::Budget { needed: 65, budget: 64 });
-    let error = Ribbon::build(Sizing::Bytes(65), &members).expect_err("a byte");
+    let error = Ribbon::from_hashes(Sizing::Bytes(65), SEED, &members).expect_err("a byte");
     assert_eq!(error, BuildError::Full);
 }
 

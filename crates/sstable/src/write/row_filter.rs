@@ -5,7 +5,7 @@
 //! the end of the file. The current partition takes eight bytes of memory per row, for the hashes.
 
 use bytes::Bytes;
-use filter::engine::{HEADER_LEN, KeyHash, Membership};
+use filter::engine::{HEADER_LEN, KeyHash};
 use filter::{Sizing, StoredFilter};
 
 use super::option_rules::BLOCK_LEN_MAX;

@@ -1,10 +1,9 @@
 //! Hashes of texts, in manifests and in the names of files.
 
-use filter::Seed;
-use filter::engine::KeyHash;
+use filter::{Seed, SeededHash};
 
 /// Returns a hash of a text, in 16 hex digits.
 pub(super) fn text_hash(text: &str) -> String {
-    let hash = KeyHash::new(Seed::new(0), text.as_bytes());
+    let hash = SeededHash::new(Seed::new(0), text);
     format!("{:016x}", hash.get())
 }

@@ -8,10 +8,9 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use anyhow::Context;
-use filter::engine::{KeyHash, Membership, build};
 use filter::hbase::{ChunkBuilder, ChunkSizing, FoldedChunk, HashPair, HashType, may_contain};
 use filter::theory::hbase_bloom_error_rate;
-use filter::{FilterKind, Seed, Sizing, StoredFilter};
+use filter::{FilterKind, Seed, SeededHash, SeededHashes, Sizing, StoredFilter};
 
 use super::file_cells::for_each_cell;
 use super::kind_row::KindRow;
@@ -88,21 +87,21 @@ pub(super) fn check(choices: &[FilterChoice]) -> anyhow::Result<()> {
 struct FileRows {
     first: Vec<u8>,
     last: Vec<u8>,
-    hashes: Vec<KeyHash>,
+    hashes: SeededHashes,
     pairs: Vec<HashPair>,
 }
 
 impl FileRows {
     fn read(file: &ComparedFile<'_>) -> anyhow::Result<Self> {
         let (mut first, mut last) = (None, Vec::new());
-        let (mut hashes, mut pairs) = (Vec::new(), Vec::new());
+        let (mut hashes, mut pairs) = (SeededHashes::empty(Seed::new(0)), Vec::new());
         for_each_cell(file.input, |cell| {
             if first.is_some() && cell.row == last {
                 return;
             }
             first.get_or_insert_with(|| cell.row.to_owned());
             cell.row.clone_into(&mut last);
-            hashes.push(KeyHash::new(Seed::new(0), cell.row));
+            hashes.push(cell.row);
             pairs.push(HashPair::new(HashType::Murmur, cell.row));
         })?;
         Ok(Self { first: first.unwrap_or_default(), last, hashes, pairs })
@@ -141,9 +140,9 @@ impl FileRows {
     ) -> anyhow::Result<()> {
         let sizing =
             plan.bits_per_key.map_or(Sizing::ErrorRate(plan.error_rate), Sizing::BitsPerKey);
-        let bytes = build(kind, sizing, Seed::new(0), &self.hashes)?;
+        let bytes = kind.build(sizing, &self.hashes)?;
         let filter = StoredFilter::parse(bytes.as_slice())?;
-        let keys: Vec<KeyHash> = asked.iter().map(|key| KeyHash::new(Seed::new(0), key)).collect();
+        let keys: Vec<SeededHash> = asked.iter().map(|key| filter.hash(key)).collect();
         let start = Instant::now();
         let maybe = keys.iter().filter(|key| filter.may_contain(**black_box(key))).count();
         sums.nanos += start.elapsed().as_nanos();

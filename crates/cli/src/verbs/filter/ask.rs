@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use filter::engine::{KeyHash, Membership};
 use filter::{FormatError, StoredFilter};
 use serde::Serialize;
 
@@ -42,7 +41,7 @@ impl Ask {
             error => anyhow::Error::new(error).context(format!("{name}: cannot read the filter")),
         })?;
         let keys = self.keys.read()?;
-        let may_contain = |key: &[u8]| Ok(filter.may_contain(KeyHash::new(filter.seed(), key)));
+        let may_contain = |key: &[u8]| Ok(filter.may_contain(key));
         let kind = filter.kind().name().to_owned();
         self.report_format.print(&AskReport::new(&self.file, kind, &keys, may_contain)?)
     }

@@ -4,8 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::Context;
-use filter::engine::{KeyHash, Membership, build};
-use filter::{Seed, StoredFilter};
+use filter::{Seed, SeededHashes, StoredFilter};
 use serde::Serialize;
 
 use super::keys::for_each_key;
@@ -60,15 +59,15 @@ pub(crate) struct Make {
 
 impl Make {
     pub(super) fn run(self) -> anyhow::Result<Answer> {
-        let (LibraryKind(kind), seed) = (self.kind, Seed::new(self.seed));
+        let LibraryKind(kind) = self.kind;
         let sizing = sizing(self.error_rate, self.bits_per_key, None)?;
         let mut output = Output::create(&self.output, self.force)?;
-        let mut hashes = Vec::new();
+        let mut hashes = SeededHashes::empty(Seed::new(self.seed));
         for_each_key(&self.input, self.hex, |key| {
-            hashes.push(KeyHash::new(seed, key));
+            hashes.push(key);
             Ok(())
         })?;
-        let bytes = build(kind, sizing, seed, &hashes)?;
+        let bytes = kind.build(sizing, &hashes)?;
         let name = self.output.display().to_string();
         output.write_all(&bytes).with_context(|| format!("{name}: cannot write"))?;
         let is_stdout = output.path().is_none();

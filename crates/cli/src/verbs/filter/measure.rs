@@ -112,12 +112,9 @@ impl Measure {
             None => Sizing::ErrorRate(error_rate(self.error_rate)?),
         };
         let progress = Progress::waiting("making keys");
-        let keys = self.key_set()?;
+        let key_set = self.key_set()?;
         progress.set_phase("hashing keys");
-        let hashes = |list: &KeyList| -> Vec<KeyHash> {
-            list.iter().map(|key| KeyHash::new(Seed::new(self.seed), key)).collect()
-        };
-        let keys = TestKeys { members: hashes(&keys.present), absent: hashes(&keys.absent) };
+        let keys = TestKeys::new(Seed::new(self.seed), &key_set);
         progress.set_phase("inserting and querying");
         let report = keys.measure(kind, sizing)?;
         drop(progress);
@@ -140,6 +137,7 @@ impl Measure {
 
 /// The hashes of keys to insert, and of keys that are not inserted.
 struct TestKeys {
+    seed: Seed,
     members: Vec<KeyHash>,
     absent: Vec<KeyHash>,
 }
@@ -156,17 +154,17 @@ impl KindVisitor for MeasureVisitor<'_> {
 
     fn inserts<F: Insert>(
         self,
-        make: fn(Sizing, u64) -> Result<F, BuildError>,
+        with_seed: fn(Sizing, u64, Seed) -> Result<F, BuildError>,
     ) -> anyhow::Result<MeasureReport> {
-        let mut filter = make(self.sizing, self.keys.members.len() as u64)?;
+        let mut filter = with_seed(self.sizing, self.keys.members.len() as u64, self.keys.seed)?;
         self.keys.insert_and_query(self.kind, &mut filter)
     }
 
     fn removes<F: Remove>(
         self,
-        make: fn(Sizing, u64) -> Result<F, BuildError>,
+        with_seed: fn(Sizing, u64, Seed) -> Result<F, BuildError>,
     ) -> anyhow::Result<MeasureReport> {
-        let mut filter = make(self.sizing, self.keys.members.len() as u64)?;
+        let mut filter = with_seed(self.sizing, self.keys.members.len() as u64, self.keys.seed)?;
         let report = self.keys.insert_and_query(self.kind, &mut filter)?;
         let load = filter.occupancy();
         Ok(MeasureReport { load, ns_remove: Some(self.keys.remove_all(&mut filter)?), ..report })
@@ -174,16 +172,21 @@ impl KindVisitor for MeasureVisitor<'_> {
 
     fn builds<F: Membership>(
         self,
-        build: fn(Sizing, &[KeyHash]) -> Result<F, BuildError>,
+        from_hashes: fn(Sizing, Seed, &[KeyHash]) -> Result<F, BuildError>,
     ) -> anyhow::Result<MeasureReport> {
         let start = Instant::now();
-        let filter = build(self.sizing, &self.keys.members)?;
+        let filter = from_hashes(self.sizing, self.keys.seed, &self.keys.members)?;
         let ns_build = per_key(start, self.keys.members.len());
         Ok(self.keys.query(self.kind, &filter, ns_build))
     }
 }
 
 impl TestKeys {
+    fn new(seed: Seed, keys: &KeySet) -> Self {
+        let hashes = |list: &KeyList| list.iter().map(|key| KeyHash::new(seed, key)).collect();
+        Self { seed, members: hashes(&keys.present), absent: hashes(&keys.absent) }
+    }
+
     fn measure(&self, kind: FilterKind, sizing: Sizing) -> anyhow::Result<MeasureReport> {
         kind.visit(MeasureVisitor { keys: self, kind, sizing })
     }
@@ -296,11 +299,7 @@ mod tests {
 
     #[test]
     fn every_kind_has_its_predicted_error_rate() {
-        let keys = KeySet::generate(20_000, 1, 50_000, 3);
-        let hashes = |list: &KeyList| -> Vec<KeyHash> {
-            list.iter().map(|key| KeyHash::new(Seed::new(1), key)).collect()
-        };
-        let keys = TestKeys { members: hashes(&keys.present), absent: hashes(&keys.absent) };
+        let keys = TestKeys::new(Seed::new(1), &KeySet::generate(20_000, 1, 50_000, 3));
         for &kind in FilterKind::ALL {
             let rate = ErrorRate::new(0.01).expect("in range");
             let report = keys.measure(kind, Sizing::ErrorRate(rate)).expect("measured");

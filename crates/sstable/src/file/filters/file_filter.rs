@@ -251,5 +251,5 @@ impl FileFilter {
 #[inline]
 fn ask_resident(block: &FilterBlock, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> FilterAnswer {
     trace.touch(BlockKind::Meta, BlockSource::Cache, block.bytes());
-    FilterAnswer::of(block.filter().may_contain(probe.key_hash(block.filter().seed())))
+    FilterAnswer::of(Membership::may_contain(block.filter(), probe.key_hash(block.filter().seed())))
 }

@@ -183,7 +183,7 @@ impl RowFilter {
         trace: &mut ReadTrace,
     ) -> FilterAnswer {
         let question = |filter: &StoredFilter<Bytes>| {
-            FilterAnswer::of(filter.may_contain(probe.key_hash(filter.seed())))
+            FilterAnswer::of(Membership::may_contain(filter, probe.key_hash(filter.seed())))
         };
         let answer = match &self.layout {
             Layout::Whole { filter_block, id } => {
