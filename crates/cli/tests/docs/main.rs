@@ -5,6 +5,7 @@
 //! | `console` | each command runs in bash, in a directory with sample files; exit status and output |
 //! | `console,needs-…` | not run; its cargo commands name existing packages, tests and scripts |
 //! | `json` | its objects have the fields of the objects that the command before the block prints |
+//! | `json,values` | the same, and the values, except for numbers of seconds |
 //! | `json,input` | it parses |
 //! | `rust` | a doctest of the package `tests` (`tests/support/pages.rs`) |
 //! | `toml` | its paths and packages exist |
@@ -103,7 +104,7 @@ fn every_block_has_a_known_language_and_known_attributes() {
                         || attribute.starts_with("needs-")
                 }
                 "text" => attribute == "message",
-                "json" => attribute == "input",
+                "json" => attribute == "input" || attribute == "values",
                 "rust" => attribute == "no_run" || attribute == "should_panic",
                 _ => false,
             };

@@ -11,7 +11,7 @@ use crate::compare::{difference, shortened};
 use crate::console::{Example, examples};
 use crate::page::{Block, Page, Part};
 use crate::samples::write_samples;
-use crate::shape;
+use crate::shape::{self, Compared};
 use crate::update::Update;
 
 /// The working directory of the commands of a page, which run one after the other.
@@ -102,7 +102,7 @@ pub(crate) fn run_page(page: &Page) -> PageRun {
             },
             Part::Block(block) if block.language == "json" && !block.has("input") => {
                 let problem = match run.json.take() {
-                    Some(output) => compare_json(&block.text(), &output),
+                    Some(output) => compare_json(&block.text(), &output, compared(block)),
                     None => Some("no command before the block prints JSON".to_owned()),
                 };
                 let place = format!("{}:{}", page.name, block.line);
@@ -128,7 +128,7 @@ impl PageRun {
         } else if example.output.is_empty() {
             None
         } else if example.output[0].starts_with('{') && has_json && !page.is_transcript() {
-            compare_json(&example.output.join("\n"), &output)
+            compare_json(&example.output.join("\n"), &output, compared(block))
         } else {
             let problem = difference(&example.output, &output, figures);
             if problem.is_some() {
@@ -149,14 +149,18 @@ fn prints_json(command: &str) -> bool {
     options.iter().any(|option| command.contains(option))
 }
 
-/// Compares the fields of the objects of a page with the fields of the objects of an output, which
-/// can have other lines too.
-fn compare_json(page: &str, output: &str) -> Option<String> {
+/// Returns what the objects of a block and of an output must have in common.
+fn compared(block: &Block) -> Compared {
+    if block.has("values") { Compared::Values } else { Compared::Fields }
+}
+
+/// Compares the objects of a page with the objects of an output, which can have other lines too.
+fn compare_json(page: &str, output: &str, compared: Compared) -> Option<String> {
     let lines: Vec<&str> = output.lines().filter(|line| line.starts_with('{')).collect();
-    let compared = shape::objects(page)
+    let differences = shape::objects(page)
         .and_then(|page| Ok((page, shape::objects(&lines.join("\n"))?)))
-        .map(|(page, real)| shape::compare(&page, &real));
-    match compared {
+        .map(|(page, real)| shape::compare(&page, &real, compared));
+    match differences {
         Ok(differences) if differences.is_empty() => None,
         Ok(differences) => {
             Some(format!("{}\nthe output:\n{}", differences.join("\n"), shortened(output)))
