@@ -236,15 +236,14 @@ impl ValueType {
                 _ => return Err(bad()),
             }),
             Self::Timestamp => {
-                let millis = match word.parse::<i64>() {
-                    Ok(millis) => millis,
-                    Err(_) => {
-                        let time = parse_iso(word.as_bytes()).ok_or_else(bad)?;
-                        if time.has_finer_digits {
-                            return Err(finer_than_millis(text));
-                        }
-                        time.millis
+                let millis = if let Ok(millis) = word.parse::<i64>() {
+                    millis
+                } else {
+                    let time = parse_iso(word.as_bytes()).ok_or_else(bad)?;
+                    if time.has_finer_digits {
+                        return Err(finer_than_millis(text));
                     }
+                    time.millis
                 };
                 out.extend(millis.to_be_bytes());
             }

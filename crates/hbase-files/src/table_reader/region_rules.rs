@@ -303,7 +303,7 @@ impl Covered {
         if let Some((first, covered)) = before.last()
             && (covered.is_empty() || *covered >= start)
         {
-            start = first.clone();
+            start.clone_from(first);
             let joined = self.ranges.remove(&start).expect(LISTED);
             if reaches(&joined, &end) {
                 end = joined;

@@ -204,7 +204,7 @@ impl RegionSplitter<'_> {
         let parts = if is_divided { parts_of(len, target_len) } else { 1 };
         let rows = if parts > 1 { self.cuts(&files, parts)? } else { Vec::new() };
         let source = SplitSource::Table(Arc::new(self.table_of_region()?));
-        let cuts = Cuts { rows: rows, len, count: parts };
+        let cuts = Cuts { rows, len, count: parts };
         add_parts(&source, &plan.scan, &plan.range, cuts, splits);
         Ok(())
     }
