@@ -17,8 +17,8 @@ use crate::text::size_text::{show_number, show_size};
 Examples:
   hfile store checkpoint DIR BACKUP
 
-BACKUP gets hard links to the files, so it must be on the same file system. Afterwards the two stores are
-independent. Flushes first, so it needs write permission for DIR.
+BACKUP gets hard links to the files, so it must be on the same file system, and outside of DIR. Afterwards the
+two stores are independent. Flushes first, so it needs write permission for DIR.
 Exit status: 0 created, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
 pub(crate) struct Checkpoint {
     /// Directory of the second store, empty or new

@@ -16,8 +16,8 @@ Examples:
   hfile store delete DIR row1 f:name
   hfile store delete DIR row1 f:name --ts 1700000000000
 
-As in HBase, a delete marker hides cells with the same or an older timestamp. hfile store compact --major
-drops the marker and the cells it hides.
+As in HBase, a delete marker hides cells with the same or an older timestamp. hfile store compact DIR --major
+drops the marker and the cells it hides, unless the family keeps deleted cells (--keep-deleted-cells).
 Exit status: 0 written, 1 the store is damaged, 2 wrong usage, 3 could not read or write.")]
 pub(crate) struct Delete {
     /// Row key: text with \xNN, or hex:…

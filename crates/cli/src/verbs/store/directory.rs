@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use sstable::Timestamp;
 use store::{Clock, Store, StoreOptions};
 
+use crate::arguments::time_range::time;
 use crate::text::help::ADVANCED;
 use crate::text::output::ReportFormat;
 use crate::text::printable::as_line;
@@ -16,8 +17,9 @@ pub(crate) struct Directory {
     /// Store directory
     #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub(super) directory: PathBuf,
-    /// Use this time for TTL and new cells, in milliseconds since 1970 [default: the system clock]
-    #[arg(long, value_name = "MILLIS", help_heading = ADVANCED, hide_short_help = true)]
+    /// Use this time for TTL, and for cells that the verb writes, in milliseconds since 1970 or ISO 8601
+    /// [default: the system clock]
+    #[arg(long, value_name = "TIME", value_parser = time, help_heading = ADVANCED, hide_short_help = true)]
     pub(super) now: Option<i64>,
 }
 

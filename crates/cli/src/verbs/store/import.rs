@@ -15,16 +15,17 @@ Examples:
   hfile store import DIR f region/f/*
   hfile store import DIR f older.hfile newer.hfile
 
-Checks all files as hfile verify does before adding any. Cells keep the sequence ids that their file has. The
-cells of a file without sequence ids count as newer than those of the store and of the files named before it.
+Copies the files into the store. Checks all files as hfile verify does before adding any. Cells keep the sequence
+ids that their file has. The cells of a file without sequence ids get a sequence id above the ids of the store
+and of the files named before it.
 Exit status: 0 added, 1 a file or the store is damaged, 2 wrong usage, 3 could not read or write.")]
 pub(crate) struct Import {
-    /// Column family of all cells
+    /// Family of the store; the cells of the files must be of this family
     family: String,
     /// HFiles to add
     #[arg(required = true, value_name = "HFILE")]
     files: Vec<PathBuf>,
-    /// Add the files without checking their blocks
+    /// Add the files without checking their blocks; damage is then found by reads and by hfile store verify
     #[arg(long)]
     no_verify: bool,
 }

@@ -113,7 +113,7 @@ impl OpenTable {
 /// The root directory.
 #[derive(clap::Args)]
 pub(crate) struct Root {
-    /// Root directory of HBase; for snapshots, also a directory that ExportSnapshot wrote
+    /// Root directory of HBase, or a directory that ExportSnapshot wrote (it has snapshots, but no tables)
     #[expect(clippy::doc_markdown, reason = "help is plain text")]
     #[arg(long = "root", value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     path: PathBuf,

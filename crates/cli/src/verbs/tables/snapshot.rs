@@ -61,8 +61,8 @@ Examples:
 
 Checks each HFile as hfile verify does, its recorded length, that its rows are in its region, and that the
 regions have neither gaps nor overlaps. Names each damaged or missing file, and the rows that may be lost
-with it: all that the file can have in the region, unless single data blocks are damaged. For more than one
-snapshot, prints one line per snapshot.
+with it: if only data blocks are damaged, their rows; otherwise all rows of the file in the region. For more
+than one snapshot, prints one line per snapshot.
 Exit status: 0 all sound, 1 damaged, 2 wrong usage, 3 could not read.")]
         Verify(WithReadingOptions<Verify<SnapshotPlaces>>).applied().run(),
         /// Print the cells of a snapshot in the order of their rows, without deleted and expired ones

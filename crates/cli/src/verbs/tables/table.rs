@@ -69,8 +69,8 @@ Examples:
   hfile table verify --root hbase users --json | jq -r '.errors[] | [.file, .first_row, .last_row] | @tsv'
 
 Checks each HFile as hfile verify does, that its rows are in its region, and that the regions have neither gaps
-nor overlaps. Names each damaged or missing file, and the rows that may be lost with it: all that the file can
-have in the region, unless single data blocks are damaged. Without a store file tracker, reports a removed
+nor overlaps. Names each damaged or missing file, and the rows that may be lost with it: if only data blocks are
+damaged, their rows; otherwise all rows of the file in the region. Without a store file tracker, reports a removed
 file if a log, a link, a reference or a cell names it: the cells of a MOB family name the MOB files that have
 their values. Does not check the logs themselves: see hfile wal verify. For more than one table, prints one
 line per table.

@@ -20,9 +20,10 @@ use crate::verbs::filter::keys::for_each_key;
 
 /// Make a filter of keys, or add keys to an existing filter.
 ///
-/// The filter is sized as its library sizes it for --expected keys and --error-rate; the Hadoop formats
-/// also take --bits and --hash-count, as Hadoop's constructors do. A go-cuckoo filter has a power of
-/// two of slots, at least 1.04 for each expected key; inserts begin to fail once about 95 % are taken.
+/// Formats guava and hadoop-* are sized by --expected keys and --error-rate, as their libraries do; the Hadoop
+/// formats also by --bits and --hash-count, as Hadoop's constructors do. go-cuckoo has only --expected: the
+/// number of slots is the next power of two from 1.04 for each key, and inserts begin to fail once about 95 %
+/// are taken. simple-bloom always has 2^25 bits.
 #[derive(clap::Args)]
 #[command(after_help = "\
 To make filters of this project: hfile filter make (a file of its own), hfile build --filter KIND or hfile filter
@@ -41,7 +42,7 @@ pub(crate) struct Make {
     /// Read the lines of --input as hex
     #[arg(long)]
     hex: bool,
-    /// Add the keys to this filter instead of a new one
+    /// Add the keys to this filter, whose size stays, instead of a new one
     #[arg(long, value_name = "FILE", conflicts_with_all = SIZING)]
     extend: Option<PathBuf>,
     /// Size the filter for this many keys [default: the number of keys in --input]
@@ -50,10 +51,10 @@ pub(crate) struct Make {
     /// Set the error rate for absent keys, between 0 and 1 [default: 0.01]
     #[arg(long, value_name = "RATE")]
     error_rate: Option<f64>,
-    /// Set the number of bits (Hadoop's vectorSize), instead of --expected and --error-rate
+    /// Set the number of bits (Hadoop's vectorSize) instead of --expected and --error-rate; needs --hash-count
     #[arg(long, value_name = "BITS", requires = "hash_count", conflicts_with_all = ["error_rate", "expected"])]
     bits: Option<u32>,
-    /// Set the number of hash functions (Hadoop's nbHash)
+    /// Set the number of hash functions (Hadoop's nbHash); needs --bits
     #[arg(long, value_name = "COUNT", requires = "bits")]
     hash_count: Option<u32>,
     /// Set Hadoop's hash type [default: murmur]
