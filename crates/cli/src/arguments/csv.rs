@@ -16,7 +16,7 @@ pub(crate) struct CsvArguments {
     #[arg(help_heading = "CSV", hide_short_help = true)]
     #[arg(long, value_name = "TEXT", requires = "row")]
     row_separator: Option<String>,
-    /// Encode the row columns as a type, one of those of --type [default: text and bytes as they are]
+    /// Encode the row columns as a type, with the choices of --type [default: text and bytes as they are]
     #[arg(help_heading = "CSV", hide_short_help = true)]
     #[arg(long, value_name = "TYPE", requires = "row", value_parser = ValueType::from_name)]
     row_type: Option<ValueType>,

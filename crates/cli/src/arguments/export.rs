@@ -36,7 +36,7 @@ pub(crate) struct FormArguments {
     /// decimal or binary-hex, or by Java's names such as long and double; repeatable [default: binary-hex]
     #[arg(long = "type", value_name = "FAMILY:QUALIFIER=TYPE", requires = "pivot")]
     types: Vec<TypedColumn>,
-    /// Decode the row keys as this type, one of those of --type
+    /// Decode the row keys as this type, with the choices of --type
     #[arg(long, value_name = "TYPE", default_value = "binary-hex")]
     #[arg(value_parser = ValueType::from_name)]
     row_type: ValueType,

@@ -43,7 +43,7 @@ Examples:
       --sort --output out --splits row4,row8 --table users
   hfile cat --format cells a.hfile | hfile build --from cells - --output b.hfile --options SPEC.json
 
-CSV: each record becomes one row, with one cell for each column except those of the row key and the timestamp.
+CSV: each record becomes one row, with one cell for each column except the columns of the row key and the timestamp.
   row key      --row COLUMN, or --row A,B --row-separator TEXT
   columns      a header name FAMILY:QUALIFIER needs no option; --column NAME=FAMILY:QUALIFIER maps another
                column, --family puts all others into one family, and --ignore COLUMN leaves a column out;
@@ -61,7 +61,7 @@ CSV: each record becomes one row, with one cell for each column except those of 
 If the header has the columns row, family and ts, the input is read as output of hfile cat --format csv: one
 cell per record, bytes as \\xNN. With --row, it is read like any other CSV.
 
-Parquet (a build with the feature parquet): the options of columns are those of CSV, and null makes no cell. A column
+Parquet (a build with the feature parquet): the options of columns are the same as for CSV, and null makes no cell. A column
 without --type has the type of its values: bool, int8, int16, int32, int64, float32, float64, decimal, date, text or
 bytes; timestamps and unsigned integers need a --type (timestamp: milliseconds since 1970; string: text). Row keys that are
 numbers need --row-type. Several files must have the same columns and types. With the columns row, family and timestamp, as

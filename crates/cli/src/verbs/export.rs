@@ -26,7 +26,7 @@ Examples:
   hfile export --to cells --output out --threads 2 a.hfile b.hfile
 
 Writes all stored cells of each file to files of its own, in file order: delete markers and old versions too.
-The files of a directory are not merged; hfile table export and hfile store export merge those of a table and
+The files of a directory are not merged; hfile table export and hfile store export merge the files of a table and
 of a store. --pivot writes the newest version of each column that the file itself does not delete.
 A file appears when it is complete; manifest.json lists the files of each complete HFile. A second run with the same
 options skips these HFiles, also after a crash. Parquet and Arrow need a build with --features parquet.

@@ -19,7 +19,7 @@ use crate::text::progress::Progress;
 use crate::text::size_text::{show_count, show_number};
 use crate::text::stderr::print_message;
 
-/// Check whole HFiles: checksums, block chains, key order, index, totals, and that filters deny no key.
+/// Check whole HFiles: checksums, block chains, key order, index, totals, and that filters have all keys.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -29,7 +29,7 @@ Examples:
 
 Checks files on all cores and reports them in the order given. If there are more than 20 files, prints only the
 damaged ones. A line on stderr counts the files. Continues with the other files if one cannot be read.
-For a damaged data block, reports which rows may be lost: those from the last row before the block to the first
+For a damaged data block, reports which rows may be lost: the rows from the last row before the block to the first
 row after it. hfile salvage saves all other rows. Damage to what reads do not need, such as a filter, costs no rows.
 Exit status: 0 all sound, 1 some damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Verify {

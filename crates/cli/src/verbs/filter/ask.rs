@@ -13,7 +13,7 @@ use crate::failure::Answer;
 use crate::text::output::{Report, ReportFormat};
 use crate::text::size_text::show_count;
 
-/// Look up keys in a filter that filter make wrote, and list those that are certainly absent.
+/// Look up keys in a filter that filter make wrote, and list the keys that are certainly absent.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

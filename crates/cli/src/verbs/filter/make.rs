@@ -25,7 +25,7 @@ Examples:
   hfile filter ask keys.filter row1 row2
 
 Programs read the file with filter::StoredFilter::parse. hfile filter foreign makes filters for other libraries,
-and hfile filter rebuild those of HFiles.
+and hfile filter rebuild makes filters in HFiles.
 Exit status: 0 made, 2 wrong usage, 3 could not read or write.")]
 pub(crate) struct Make {
     /// Build this kind of filter

@@ -19,7 +19,7 @@ Examples:
 
 Reads every cell once, in limited memory, and several files on all cores. Prints one report about all files
 together: the sum of the reports about each file, so a row in two files counts as two rows. --each prints a
-report for each file. Key and cell lengths are those of HBase. A delete of a family counts as a cell, but
+report for each file. Key and cell lengths are counted as HBase counts them. A delete of a family counts as a cell, but
 belongs to no column. For a reference, counts the cells of its half. At most 10,000 columns are counted
 separately. Percentiles are exact below 2,048, and at most 0.1% too high above.
 If a file is damaged, reports the cells before the damage, and marks the report as incomplete.

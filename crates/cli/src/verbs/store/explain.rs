@@ -21,7 +21,7 @@ Examples:
   hfile store explain DIR hex:726f7731 --json
   hfile store explain DIR row1 --with-map
 
-The column \"family map\" shows what the map says: that it denies the row, or names the file.
+The column \"family map\" shows what the map says: that it has no such row, or that it names the file.
 The column is left out if no map answered.
 Each command starts with an empty block cache, so all blocks come from files.
 Exit status: 0 found, 1 not found, or the store is damaged, 2 wrong usage, 3 could not read.")]
@@ -137,7 +137,7 @@ impl ExplainedFile {
     fn by_map(&self) -> Option<&'static str> {
         let is_searched = matches!(self.file_fate, FileFate::Absent | FileFate::Read);
         match self.counters.files_skipped_by_map {
-            1.. => Some("denies"),
+            1.. => Some("says no"),
             0 => (self.covered_by_map && is_searched).then_some("names the file"),
         }
     }

@@ -67,8 +67,8 @@ pub(super) struct FamilySettings {
     /// are fewest
     #[arg(long, value_name = "SIZE", group = "sizing", requires = "filter")]
     filter_budget: Option<SizeText>,
-    /// Set the map in memory that names the files of a row: OFF, FILES, WIDE (hardly a file in
-    /// vain, twice the memory) or AUTO [new family: AUTO]
+    /// Set the map in memory that names the files of a row: OFF, FILES, WIDE (fewer useless
+    /// file reads, twice the memory) or AUTO [new family: AUTO]
     #[arg(long, value_name = "MODE", hide_possible_values = true)]
     #[arg(value_parser = name_parser::<MapMode>())]
     family_map: Option<MapMode>,

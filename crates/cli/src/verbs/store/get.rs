@@ -28,7 +28,7 @@ Examples:
 
 hfile store explain shows the steps of a get.
 
-Visible cells are those that HBase returns: neither deleted nor expired, and at most --versions of a column.
+Visible cells are the cells that HBase returns: neither deleted nor expired, and at most --versions of a column.
 Rows without a visible cell are named on stderr.
 Exit status: 0 all rows found, 1 a row is absent, or the store is damaged, 2 wrong usage, 3 could not read.")]
 pub(crate) struct Get {

@@ -22,7 +22,7 @@ Examples:
   hfile store scan DIR f --value-contains Ada
   hfile store scan DIR f --raw --format cells
 
-Visible cells are those that HBase returns: neither deleted nor expired, and at most --versions of a column.
+Visible cells are the cells that HBase returns: neither deleted nor expired, and at most --versions of a column.
 With --value-contains, --versions counts only the cells that contain the bytes, among the versions that the
 family keeps.
 Exit status: 0 all printed, 1 the store is damaged, 2 wrong usage, 3 could not read.")]

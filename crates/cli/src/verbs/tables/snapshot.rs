@@ -39,7 +39,7 @@ Examples:
   hfile snapshot info --root hbase
   hfile snapshot info --root hbase users-monday --json | jq -r '.regions[].families[].files[].name'
 
-Sizes are those of the HFiles; a file of which several regions have a half counts once. For more than one
+Sizes are lengths of the HFiles; a file counts once, also if several regions have a half of it. For more than one
 snapshot, prints one line per snapshot.
 Exit status: 0 read, 1 the snapshot is damaged, 2 wrong usage, 3 could not read.")]
         Info(Info<SnapshotPlaces>).run(),
@@ -84,7 +84,7 @@ Examples:
   hfile snapshot get --root hbase users-monday user1
   hfile snapshot get --root hbase users-monday 'user\\x00' --columns f:name --explain
 
-Opens the files of the row's region, and reads data blocks only of those whose key range, filter and time range
+Opens the files of the row's region, and reads data blocks only of files whose key range, filter and time range
 allow the row. Rows without a cell are named on stderr.
 Exit status: 0 all rows found, 1 a row is absent, or a file is damaged, 2 wrong usage, 3 a file is missing or
 could not be read.")]

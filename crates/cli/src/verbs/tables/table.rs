@@ -36,7 +36,7 @@ Examples:
 Files are store files: HFiles, links and references, as info and verify count them. Lists also tables that are
 gone, if files of them are left: in archive, mobdir or recovered.edits. Continues after a table that cannot be read.
 
-Unflushed cells are those that are only in logs: versions and delete markers. They are counted if that reads at
+Unflushed cells are only in logs: versions and delete markers. They are counted if that reads at
 most 64 MiB, of the logs of all tables together, and with --with-wal always.
 Exit status: 0 all listed, 1 a table or one of its logs is damaged, 2 wrong usage, 3 could not read.")]
         Ls(ListTables).run(),
@@ -48,7 +48,7 @@ Examples:
   hfile table info --root hbase ns1:users --json | jq -r '.left_out[] | [.region, .reason] | @tsv'
 
 Which regions count is read from hbase:meta of the same root directory. Without it, or if it does not fit the
-directories, newer regions replace those whose key range they cover. For more than one table, prints one line
+directories, newer regions replace older ones whose key range they cover. For more than one table, prints one line
 per table.
 Exit status: 0 read, 1 the table is damaged, 2 wrong usage, 3 could not read.")]
         Info(Info<TablePlaces>).run(),
@@ -87,7 +87,7 @@ Shows all versions that the families keep, without deleted and expired cells. Va
 their files. With --skip-damaged, deleted cells and old versions can reappear where cells are missing.
 
 --with-wal replays the logs of servers that did not stop cleanly: for each region and family, the entries whose
-sequence ids are greater than those of all its files. Entries that a restored snapshot took back are left out
+sequence ids are greater than the sequence ids of all its files. Entries that a restored snapshot took back are left out
 with a warning, although HBase would replay them. A log that was cut off within an entry is read up to that
 entry, as by HBase, and named on stderr. With --skip-damaged, a log without dictionaries is also read after
 damage, from the next sound entries on.
@@ -100,7 +100,7 @@ Examples:
   hfile table get --root hbase users user1
   hfile table get --root hbase users 'user\\x00' --columns f:name --with-wal --explain
 
-Opens the files of the row's region, and reads data blocks only of those whose key range, filter and time range
+Opens the files of the row's region, and reads data blocks only of files whose key range, filter and time range
 allow the row. Rows without a cell are named on stderr.
 Exit status: 0 all rows found, 1 a row is absent, or a file is damaged, 2 wrong usage, 3 a file is missing or
 could not be read.")]
@@ -118,7 +118,7 @@ Examples:
 Writes at least one file for each region that has cells. A file appears when it is complete; manifest.json lists
 the files of each complete region, with their rows. A second run with the same options skips these regions, also
 after a crash. Parquet and Arrow need a build with --features parquet. HFiles have no sequence ids and, without
---raw, no delete markers: a bulk load gives their cells a sequence id above those of the cells that the table
+--raw, no delete markers: a bulk load gives their cells a sequence id above the cells that the table
 has. hfile table scan --help says which cells --with-wal adds.
 
 Several tables go to a directory each, OUTPUT/TABLE or OUTPUT/NAMESPACE=TABLE. Without a name, exports all but
