@@ -10,8 +10,8 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let named = env::var("HFILE_COMMIT").ok().filter(|commit| !commit.is_empty());
     let commit = named.or_else(|| repository().and_then(|place| commit_of(&place)));
-    let compiler = env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
-    let compiler = output(Command::new(compiler).arg("--version"));
+    let rustc = env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
+    let compiler = output(Command::new(rustc).arg("--version"));
     let unknown = || "unknown".to_owned();
     println!("cargo::rustc-env=HFILE_BUILD_FEATURES={}", features());
     println!("cargo::rustc-env=HFILE_BUILD_COMMIT={}", commit.unwrap_or_else(unknown));
@@ -23,11 +23,11 @@ fn main() {
 /// Returns the enabled features, as Cargo.toml writes them.
 fn features() -> String {
     let variables = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-    let name = |variable: String| {
+    let names = variables.filter_map(|variable| {
         let name = variable.strip_prefix("CARGO_FEATURE_")?.to_ascii_lowercase().replace('_', "-");
         (name != "default").then_some(name)
-    };
-    let mut features: Vec<String> = variables.filter_map(name).collect();
+    });
+    let mut features: Vec<String> = names.collect();
     features.sort();
     if features.is_empty() { "none".to_owned() } else { features.join(" ") }
 }

@@ -112,9 +112,9 @@ pub fn mark(class: &str, from: f64, to: f64) -> String {
 
 /// Returns a row of a chart: its label, the plot with its marks, and further cells.
 pub fn plotted_row(label: &str, marks: &str, cells: &[String]) -> String {
-    let (label, cells) = (escape(label), table_cells(cells));
+    let (heading, columns) = (escape(label), table_cells(cells));
     format!(
-        "<tr><th scope=\"row\">{label}</th><td class=\"plot\"><div>{marks}</div></td>{cells}</tr>\n"
+        "<tr><th scope=\"row\">{heading}</th><td class=\"plot\"><div>{marks}</div></td>{columns}</tr>\n"
     )
 }
 
@@ -132,10 +132,13 @@ impl Scale {
     /// Returns the scale on which the positive ones of `numbers` lie.
     fn new(numbers: impl Iterator<Item = f64>) -> Self {
         let positive = numbers.filter(|number| number.is_finite() && *number > 0.0);
-        let (low, high) = positive.fold((f64::INFINITY, 0.0_f64), |(low, high), number| {
-            (low.min(number), high.max(number))
-        });
-        let (low, high) = if low > high { (1.0, 10.0) } else { (low, high) };
+        let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
+        for number in positive {
+            (low, high) = (low.min(number), high.max(number));
+        }
+        if low > high {
+            (low, high) = (1.0, 10.0);
+        }
         Self { low: low / 1.1, high: high * 1.1 }
     }
 
@@ -153,45 +156,46 @@ impl Scale {
     }
 
     fn labels(&self) -> String {
-        let label = |tick: &f64| {
-            let place = self.place(*tick).clamp(4.0, 96.0);
-            format!("<b style=\"left:{place:.1}%\">{}</b>", number(*tick))
-        };
-        let labels: String = self.ticks().iter().map(label).collect();
+        let mut labels = String::new();
+        for tick in self.ticks() {
+            let place = self.place(tick).clamp(4.0, 96.0);
+            push(&mut labels, format_args!("<b style=\"left:{place:.1}%\">{}</b>", number(tick)));
+        }
         format!("<div class=\"ticks\">{labels}</div>")
     }
 
     fn grid(&self, is_ratio: bool) -> String {
-        let line = |tick: f64, class| mark(class, self.place(tick), self.place(tick));
-        let lines: String = self.ticks().into_iter().map(|tick| line(tick, "grid")).collect();
-        if is_ratio { lines + &line(1.0, "equal") } else { lines }
+        let places = self.ticks().into_iter().map(|tick| self.place(tick));
+        let lines: String = places.map(|place| mark("grid", place, place)).collect();
+        let equal = self.place(1.0);
+        if is_ratio { lines + &mark("equal", equal, equal) } else { lines }
     }
 }
 
 /// Returns a whole page: its head with the style, and `body`, which is HTML.
 pub fn page(title: &str, body: &str) -> String {
-    let (title, style) = (escape(title), include_str!("charts.css"));
+    let (heading, style) = (escape(title), include_str!("charts.css"));
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <link rel=\"icon\" href=\"data:,\"><title>{title}</title>\
-         <style>\n{style}</style></head><body><main>\n<h1>{title}</h1>\n{body}</main></body></html>\n"
+         <link rel=\"icon\" href=\"data:,\"><title>{heading}</title>\
+         <style>\n{style}</style></head><body><main>\n<h1>{heading}</h1>\n{body}</main></body></html>\n"
     )
 }
 
 /// Formats a number with three significant digits.
 pub fn number(number: f64) -> String {
-    let digits = match number.abs() {
-        zero if zero < 1e-12 => return "0".to_owned(),
-        small if small < 1e-3 => return format!("{number:.0e}"),
-        small if small < 0.1 => 3,
-        small if small < 10.0 => 2,
-        small if small < 100.0 => 1,
-        _ => 0,
-    };
+    let size = number.abs();
+    if size < 1e-12 {
+        return "0".to_owned();
+    }
+    if size < 1e-3 {
+        return format!("{number:.0e}");
+    }
+    let digits = [100.0, 10.0, 0.1].into_iter().filter(|limit| size < *limit).count();
     let text = format!("{number:.digits$}");
-    if let Some((whole, part)) = text.split_once('.') {
-        let part = part.trim_end_matches('0');
+    if let Some((whole, decimals)) = text.split_once('.') {
+        let part = decimals.trim_end_matches('0');
         return if part.is_empty() { whole.to_owned() } else { format!("{whole}.{part}") };
     }
     let mut grouped = String::new();
@@ -211,9 +215,9 @@ pub fn escape(text: &str) -> String {
 
 /// Opens a table that scrolls in its own box.
 pub fn open_table(name: &str, class: &str) -> String {
-    let name = escape(name);
+    let heading = escape(name);
     format!(
-        "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{name}\"><table class=\"{class}\">"
+        "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{heading}\"><table class=\"{class}\">"
     )
 }
 

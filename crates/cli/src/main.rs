@@ -86,8 +86,8 @@ verbs! {
 fn main() -> ExitCode {
     sstable::tools::raise_descriptors_max();
     transfer::before_unfinished(destination::handle_ctrl_c);
-    let matches = help::with_groups(Hfile::command()).try_get_matches();
-    let matches = matches.unwrap_or_else(|error| failure::exit_of_arguments(&error));
+    let parsed = help::with_groups(Hfile::command()).try_get_matches();
+    let matches = parsed.unwrap_or_else(|error| failure::exit_of_arguments(&error));
     running::set_verb(&matches);
     let Hfile { verb } = Hfile::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     failure::exit_code(verb.run())

@@ -120,20 +120,20 @@ impl TimeOptions {
 impl ChoiceOptions {
     /// Limits a scan to the columns and versions.
     pub(crate) fn limit(&self, scan: TableScan) -> Result<TableScan, UsageError> {
-        let scan = scan.versions(self.versions.versions);
-        Ok(self.columns.limit(self.times.limit(scan)?))
+        let with_versions = scan.versions(self.versions.versions);
+        Ok(self.columns.limit(self.times.limit(with_versions)?))
     }
 }
 
 impl CellOptions {
     /// Returns the scan with these options. `creation` is the time of the snapshot.
     pub(crate) fn scan(&self, creation: Option<Timestamp>) -> Result<TableScan, UsageError> {
-        let scan = TableScan::default()
+        let whole = TableScan::default()
             .raw(self.raw)
             .skip_damaged(self.skip_damaged)
             .threads(self.threads.into())
             .reader_options(reader_options());
-        let mut scan = self.choice.limit(scan)?;
+        let mut scan = self.choice.limit(whole)?;
         if self.mob_references {
             scan = scan.mob(MobValues::Reference);
         }
@@ -197,8 +197,8 @@ impl FromStr for Column {
 /// Parses the maximum number of versions of a column.
 fn versions(text: &str) -> Result<u32, &'static str> {
     match text.parse() {
-        _ if text == "all" => Ok(u32::MAX),
         Ok(versions @ 1..) => Ok(versions),
+        Err(_) if text == "all" => Ok(u32::MAX),
         _ => Err("expected a number of versions, at least 1, or all"),
     }
 }

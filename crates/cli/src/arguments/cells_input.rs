@@ -61,9 +61,10 @@ pub(crate) fn open(
 pub(crate) fn check_output(options: &InputOptions, output: &Path) -> Result<(), UsageError> {
     let Some(BadLinePolicy::Copy(bad_lines)) = &options.columns.bad_lines else { return Ok(()) };
     if resolved(bad_lines).starts_with(resolved(output)) {
-        let (bad_lines, output) = (bad_lines.display(), output.display());
         return Err(UsageError(format!(
-            "--bad-lines {bad_lines} and --output {output} are the same path; choose another file for the bad lines"
+            "--bad-lines {} and --output {} are the same path; choose another file for the bad lines",
+            bad_lines.display(),
+            output.display()
         )));
     }
     Ok(())
@@ -76,8 +77,9 @@ fn resolved(path: &Path) -> PathBuf {
         _ => Path::new("."),
     };
     let canonical = path.canonicalize().ok();
-    let in_directory = || Some(directory.canonicalize().ok()?.join(path.file_name()?));
-    canonical.or_else(in_directory).unwrap_or_else(|| path.to_owned())
+    canonical
+        .or_else(|| Some(directory.canonicalize().ok()?.join(path.file_name()?)))
+        .unwrap_or_else(|| path.to_owned())
 }
 
 /// Prints to stderr how many lines or records were skipped, and the first one.
@@ -89,10 +91,13 @@ pub(crate) fn report_bad_lines(input: &Input) {
     let file_note = input.bad_lines_file().map(|file| format!("; {file} contains them"));
     let unit = input.unit();
     let lines = show_number(count, unit);
-    let first = input.first_bad_lines().first();
-    let first = first.map(|BadRecord { line, problem }| {
+    let record = input.first_bad_lines().first();
+    let first = record.map(|BadRecord { line, problem }| {
         format!("; the first is {unit} {line}: {}", record_words(problem))
     });
-    let (file_note, first) = (file_note.unwrap_or_default(), first.unwrap_or_default());
-    print_message(format_args!("hfile: skipped {lines} that could not be read{file_note}{first}"));
+    print_message(format_args!(
+        "hfile: skipped {lines} that could not be read{}{}",
+        file_note.unwrap_or_default(),
+        first.unwrap_or_default()
+    ));
 }

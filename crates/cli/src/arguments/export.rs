@@ -70,8 +70,9 @@ impl FormArguments {
 
 /// Parses the maximum size of a file, which is not 0.
 fn file_size(text: &str) -> Result<SizeText, String> {
-    match text.parse::<SizeText>()? {
-        size if size.bytes() == 0 => Err("a file has at least 1 byte".to_owned()),
-        size => Ok(size),
+    let size = text.parse::<SizeText>()?;
+    if size.bytes() == 0 {
+        return Err("a file has at least 1 byte".to_owned());
     }
+    Ok(size)
 }

@@ -52,12 +52,10 @@ impl<T: Named> TypedValueParser for NameParser<T> {
             return Ok(found);
         }
         let names = T::known().into_iter().map(|(name, _)| name);
-        // Fails, and its error lists the names and suggests a similar one.
-        let parser = PossibleValuesParser::new(names);
-        parser.parse_ref(command, arg, value).and_then(|name| {
-            let what = format!("unknown {} {name:?}", T::WHAT);
-            find(&name).ok_or_else(|| command.clone().error(ErrorKind::InvalidValue, what))
-        })
+        // The value is none of the names. The error of this parser lists them and suggests a similar one.
+        let name = PossibleValuesParser::new(names).parse_ref(command, arg, value)?;
+        let what = format!("unknown {} {name:?}", T::WHAT);
+        Err(command.clone().error(ErrorKind::InvalidValue, what))
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
@@ -126,8 +124,8 @@ named! {
         FilterKind::ALL.iter().map(|kind| (kind.name(), Self(*kind))).collect()
     };
     KindOrNone, "filter": {
-        let kinds = FilterKind::known().into_iter();
-        let kinds = kinds.map(|(name, kind)| (name, Self(Some(kind))));
+        let known = FilterKind::known().into_iter();
+        let kinds = known.map(|(name, kind)| (name, Self(Some(kind))));
         [("none", Self(None))].into_iter().chain(kinds).collect()
     };
 }

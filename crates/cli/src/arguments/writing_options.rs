@@ -212,9 +212,9 @@ impl WritingOptions {
     ///
     /// [`UsageError`] if a name is unknown or a number is out of range.
     pub(crate) fn apply(&self, options: WriterOptions) -> Result<WriterOptions, UsageError> {
-        let options = self.apply_blocks(options)?;
-        let options = self.apply_filters(options)?;
-        self.apply_file_info(options)
+        let with_blocks = self.apply_blocks(options)?;
+        let with_filters = self.apply_filters(with_blocks)?;
+        self.apply_file_info(with_filters)
     }
 
     fn apply_blocks(&self, options: WriterOptions) -> Result<WriterOptions, UsageError> {
@@ -279,23 +279,24 @@ impl WritingOptions {
     }
 
     fn apply_file_info(&self, options: WriterOptions) -> Result<WriterOptions, UsageError> {
-        let mut options = options
+        let mut with_info = options
             .given(self.max_sequence_id.map(SequenceId::new), WriterOptions::max_sequence_id)
             .given(self.major_compaction, WriterOptions::major_compaction)
             .given(self.create_time(), WriterOptions::create_time)
             .given(self.hbase_version, WriterOptions::hbase_version);
         let flags = self.file_info_flags.iter().map(|entry| {
-            let usage = || UsageError(format!("file info {entry:?}: expected KEY=HEX"));
-            entry.split_once('=').ok_or_else(usage)
+            entry
+                .split_once('=')
+                .ok_or_else(|| UsageError(format!("file info {entry:?}: expected KEY=HEX")))
         });
         let spec = self.file_info.iter().map(|(key, hex)| Ok((key.as_str(), hex.as_str())));
         for entry in flags.chain(spec) {
             let (key, hex) = entry?;
             let value = parse_hex(hex)
                 .ok_or_else(|| UsageError(format!("file info {key}: {hex:?} is not hex")))?;
-            options = options.file_info(key.as_bytes(), value);
+            with_info = with_info.file_info(key.as_bytes(), value);
         }
-        Ok(options)
+        Ok(with_info)
     }
 
     /// Returns the order of rows, if it is set.
@@ -329,10 +330,11 @@ pub(crate) fn error_rate(rate: f64) -> Result<ErrorRate, UsageError> {
 /// Returns a given size as a number of bytes from 1 to `i32::MAX`, the maximum in HBase.
 pub(crate) fn small(what: &str, size: Option<SizeText>) -> Result<Option<u32>, UsageError> {
     let Some(size) = size else { return Ok(None) };
-    let bytes = u32::try_from(size.bytes()).ok();
-    let bytes = bytes.filter(|bytes| (1..=i32::MAX.unsigned_abs()).contains(bytes));
-    let invalid = || UsageError(format!("{what} must be between 1 and {} bytes", i32::MAX));
-    bytes.map(Some).ok_or_else(invalid)
+    let number = u32::try_from(size.bytes()).ok();
+    let bytes = number.filter(|number| (1..=i32::MAX.unsigned_abs()).contains(number));
+    bytes
+        .map(Some)
+        .ok_or_else(|| UsageError(format!("{what} must be between 1 and {} bytes", i32::MAX)))
 }
 
 #[cfg(test)]
@@ -357,8 +359,8 @@ mod tests {
 
     #[test]
     fn every_spec_of_the_golden_files_is_accepted() {
-        let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/manifest.json");
-        let manifest = std::fs::read_to_string(manifest).expect("committed");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/manifest.json");
+        let manifest = std::fs::read_to_string(path).expect("committed");
         let files: Vec<serde_json::Value> = serde_json::from_str(&manifest).expect("JSON");
         assert!(files.len() > 40);
         for file in files {

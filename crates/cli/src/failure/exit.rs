@@ -27,8 +27,7 @@ pub(crate) fn exit_code(result: anyhow::Result<Answer>) -> ExitCode {
 
 /// Ends the process because of its arguments, or prints the help for which they ask.
 pub(crate) fn exit_of_arguments(error: &clap::Error) -> ! {
-    let is_text = |argument: &std::ffi::OsString| argument.to_str().is_some();
-    let other = std::env::args_os().find(|argument| !is_text(argument));
+    let other = std::env::args_os().find(|argument| argument.to_str().is_none());
     match other {
         Some(other) if error.kind() == clap::error::ErrorKind::InvalidUtf8 => {
             let shown = cells::escape(other.as_encoded_bytes()).to_string();

@@ -11,8 +11,11 @@ pub(crate) fn message(error: &anyhow::Error) -> String {
         Some(words) => shorten(&words).into_owned(),
         None => error_line(&**error),
     };
-    let hint = |cause: &io::Error| cause.get_ref()?.downcast_ref().map(record_hint);
-    line + error.chain().find_map(|cause| hint(cause.downcast_ref()?)).unwrap_or_default()
+    let hint = error.chain().find_map(|cause| {
+        let error: &io::Error = cause.downcast_ref()?;
+        error.get_ref()?.downcast_ref().map(record_hint)
+    });
+    line + hint.unwrap_or_default()
 }
 
 /// Returns the message of an error that options cause or help against; `None` of other errors.
@@ -21,14 +24,14 @@ pub(crate) fn in_words(error: &Error) -> Option<String> {
         Error::Options(problem) => option_words(problem),
         Error::InputOptions { input, problem } => format!("{input}: {}", option_words(problem)),
         Error::Record { input, line, problem, is_skippable } => {
-            let line = line.map(|line| format!("line {line}: ")).unwrap_or_default();
+            let place = line.map(|line| format!("line {line}: ")).unwrap_or_default();
             let hint = if *is_skippable { SKIP_HINT } else { "" };
-            format!("{input}: {line}{}{hint}", record_words(problem))
+            format!("{input}: {place}{}{hint}", record_words(problem))
         }
         Error::NotReplaceable { directory, path } => {
-            let (directory, path) = (directory.display(), path.display());
+            let (shown, part) = (directory.display(), path.display());
             format!(
-                "{directory}: --force replaces only a directory of HFiles by family, and {path} is not a part of one; \
+                "{shown}: --force replaces only a directory of HFiles by family, and {part} is not a part of one; \
                  name another directory, or remove this one"
             )
         }
@@ -114,13 +117,13 @@ fn option_words(problem: &OptionProblem) -> String {
             format!("--pivot needs the columns of family {family}: name them with --columns")
         }
         Problem::OtherOptions { manifest, options } => {
-            let (manifest, options) = (manifest.clone(), options.iter().map(differing).collect());
-            Problem::OtherOptions { manifest, options }.to_string()
+            let in_words = options.iter().map(differing).collect();
+            Problem::OtherOptions { manifest: manifest.clone(), options: in_words }.to_string()
         }
-        Problem::OtherNow { directory, now } => {
-            let directory = directory.display();
-            format!("{directory} has an export with --now {now}; give another directory")
-        }
+        Problem::OtherNow { directory, now } => format!(
+            "{} has an export with --now {now}; give another directory",
+            directory.display()
+        ),
         problem => fixed_words(problem).map_or_else(|| problem.to_string(), str::to_owned),
     }
 }

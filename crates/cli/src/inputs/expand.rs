@@ -149,13 +149,14 @@ impl Inputs {
                 listing.entries.sort_by(|one, other| one.path.cmp(&other.path));
             }
         }
-        let skipped = summary(&listing.skipped);
+        let summary_of_skipped = summary(&listing.skipped);
         if listing.entries.is_empty() && listing.problems.is_empty() {
-            let skipped = skipped.map(|skipped| format!(" ({skipped})")).unwrap_or_default();
+            let skipped =
+                summary_of_skipped.map(|skipped| format!(" ({skipped})")).unwrap_or_default();
             let what = format!("{shown}: no HFiles in this directory{skipped}");
             return self.add_problem(directory, Failure::NoStoreFiles(what).into());
         }
-        if let Some(skipped) = skipped {
+        if let Some(skipped) = summary_of_skipped {
             print_message(format_args!("hfile: {shown}: {skipped}"));
         }
         if listing.directory_kind == DirectoryKind::Store {

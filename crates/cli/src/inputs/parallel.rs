@@ -18,8 +18,8 @@ pub(crate) fn in_parallel<F: Sync, T: Send>(
 ) -> anyhow::Result<()> {
     let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
     // A job is a file, and where its result goes.
-    let (jobs, queue) = mpsc::channel::<(&F, mpsc::Sender<T>)>();
-    let queue = Mutex::new(queue);
+    let (jobs, receiver) = mpsc::channel::<(&F, mpsc::Sender<T>)>();
+    let queue = Mutex::new(receiver);
     let next_job = || queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
     thread::scope(|scope| {
         for _ in 0..cores.min(files.len()) {
@@ -62,12 +62,16 @@ mod tests {
     fn results_come_in_the_order_of_the_files() {
         let files: Vec<u32> = (0..1_000).collect();
         let mut taken = Vec::new();
-        let take = |file: &u32, result: u32| {
-            assert_eq!(*file, result);
-            taken.push(result);
-            Ok(())
-        };
-        in_parallel(&files, |file| *file, take).expect("no error");
+        let done = in_parallel(
+            &files,
+            |file| *file,
+            |file, result| {
+                assert_eq!(*file, result);
+                taken.push(result);
+                Ok(())
+            },
+        );
+        done.expect("no error");
         assert_eq!(taken, files);
     }
 

@@ -22,8 +22,8 @@ pub(super) fn summary(skipped: &[Skipped]) -> Option<String> {
     let mut parts: Vec<String> =
         counts.iter().map(|(reason, count)| format!("{} {reason}", show_count(*count))).collect();
     if manifests > 0 {
-        let manifests = show_count(manifests);
-        parts.push(format!("{manifests} manifest.json of an export, which a bulk load ignores"));
+        let count = show_count(manifests);
+        parts.push(format!("{count} manifest.json of an export, which a bulk load ignores"));
     }
     let entries = show_number(skipped.len() as u64, "entry");
     Some(format!("{entries} skipped: {}", parts.join(", ")))
@@ -39,10 +39,11 @@ pub(super) fn replaced_regions_line(replaced: &[ReplacedRegion]) -> Option<Strin
     }
     let files = replaced.iter().map(|region| region.files.len()).sum::<usize>();
     let references = replaced.iter().map(|region| region.references).sum::<usize>();
-    let name = |region: &ReplacedRegion| {
-        region.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-    };
-    let mut names: Vec<String> = replaced.iter().take(NAMES_MAX).map(name).collect();
+    let mut names: Vec<String> = replaced
+        .iter()
+        .take(NAMES_MAX)
+        .map(|region| region.path.file_name().unwrap_or_default().to_string_lossy().into_owned())
+        .collect();
     if let Some(more @ 1..) = replaced.len().checked_sub(NAMES_MAX) {
         names.push(format!("{} more", show_count(more as u64)));
     }

@@ -47,10 +47,10 @@ impl Target {
 
     /// Returns the name of a file in text for people: the path, and the target in parentheses.
     pub(crate) fn label(&self, path: &str) -> String {
-        let path = as_line(path);
+        let line = as_line(path);
         match self.text() {
-            Some(text) => format!("{path} ({text})"),
-            None => path.into_owned(),
+            Some(text) => format!("{line} ({text})"),
+            None => line.into_owned(),
         }
     }
 

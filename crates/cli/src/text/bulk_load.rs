@@ -40,8 +40,8 @@ impl NewTable<'_> {
         if self.families.is_empty() {
             return None;
         }
-        let families = self.families.iter();
-        let families = families.map(|(name, options)| {
+        let with_settings = self.families.iter();
+        let families = with_settings.map(|(name, options)| {
             FamilySchema::from_settings(name.as_bytes(), options.hbase_settings())
         });
         let schema = TableSchema {
@@ -101,8 +101,9 @@ pub(crate) fn load_command(out: &str, table: Option<&str>) -> String {
 
 /// Quotes a word for a shell if necessary.
 fn shell_word(word: &str) -> Cow<'_, str> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
+    if !word.is_empty()
+        && word.chars().all(|c| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c))
+    {
         return Cow::Borrowed(word);
     }
     Cow::Owned(format!("'{}'", word.replace('\'', r"'\''")))

@@ -18,7 +18,7 @@ pub(crate) struct ExportReport {
     /// The path of the manifest.
     manifest: String,
     regions: u64,
-    /// Those that have rows of the export.
+    /// Regions with at least one exported row.
     regions_with_rows: u64,
     /// Regions that an earlier run had exported.
     resumed: u64,
@@ -29,13 +29,13 @@ pub(crate) struct ExportReport {
     /// The statement of HBase's shell that creates a table for HFiles of a table or a snapshot.
     #[serde(skip_serializing_if = "Option::is_none")]
     create: Option<String>,
-    /// The settings of the statement that switch something off.
+    /// The attributes of the table that are `false`.
     #[serde(skip)]
     switched_off: Vec<&'static str>,
     /// The command that loads HFiles; omitted for other formats.
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<String>,
-    /// What a region is called in the report that people read.
+    /// `region`, `store` or `file`.
     #[serde(skip)]
     unit: &'static str,
     #[serde(skip)]
@@ -75,11 +75,12 @@ impl ExportReport {
         if self.command.is_some() {
             self.create = Some(table.create_statement());
             let attributes = &table.schema.attributes;
-            let is_off = |name: &&str| {
+            for name in SWITCHES {
                 let value = attributes.get(name.as_bytes());
-                value.is_some_and(|value| value.eq_ignore_ascii_case(b"false"))
-            };
-            self.switched_off = SWITCHES.into_iter().filter(is_off).collect();
+                if value.is_some_and(|value| value.eq_ignore_ascii_case(b"false")) {
+                    self.switched_off.push(name);
+                }
+            }
         }
         self
     }
@@ -91,11 +92,11 @@ impl Report for ExportReport {
             let parts = show_number(self.resumed, self.unit);
             writeln!(out, "{parts} had been exported before")?;
         }
-        let regions = match self.regions_with_rows {
-            with_rows if with_rows == self.regions => show_number(self.regions, self.unit),
-            with_rows => {
-                format!("{} of {}", show_count(with_rows), show_number(self.regions, self.unit))
-            }
+        let all = show_number(self.regions, self.unit);
+        let regions = if self.regions_with_rows == self.regions {
+            all
+        } else {
+            format!("{} of {all}", show_count(self.regions_with_rows))
         };
         writeln!(
             out,

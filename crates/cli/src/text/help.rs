@@ -30,14 +30,14 @@ pub(crate) fn with_groups(command: Command) -> Command {
     };
     let mut text = String::new();
     for (heading, names) in GROUPS {
-        let of_group = |name: &&str| verbs.iter().find(|verb| verb.get_name() == *name);
-        let lines: String = names.iter().filter_map(of_group).map(line).collect();
-        text.push_str(&section(heading, &lines));
+        let of_group =
+            names.iter().filter_map(|name| verbs.iter().find(|verb| verb.get_name() == *name));
+        text.push_str(&section(heading, &of_group.map(line).collect::<String>()));
     }
-    let is_listed =
-        |verb: &&&Command| GROUPS.iter().any(|(_, names)| names.contains(&verb.get_name()));
-    let others: String = verbs.iter().filter(|verb| !is_listed(verb)).map(line).collect();
-    text.push_str(&section("Others", &others));
+    let others = verbs
+        .iter()
+        .filter(|verb| !GROUPS.iter().any(|(_, names)| names.contains(&verb.get_name())));
+    text.push_str(&section("Others", &others.map(line).collect::<String>()));
     let template = [
         "{about-with-newline}\n{usage-heading} {usage}\n\n",
         &text,

@@ -27,10 +27,9 @@ impl LostRowsReport {
 
 impl From<&RowsBetween> for LostRowsReport {
     fn from(rows: &RowsBetween) -> Self {
-        let row = |row: &Option<Vec<u8>>| row.as_deref().map(|row| escape(row).to_string());
         Self {
-            first_row: row(&rows.first),
-            last_row: row(&rows.last),
+            first_row: rows.first.as_deref().map(|row| escape(row).to_string()),
+            last_row: rows.last.as_deref().map(|row| escape(row).to_string()),
             shown: shorten(&rows.to_string()).into_owned(),
         }
     }

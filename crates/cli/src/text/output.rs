@@ -100,19 +100,21 @@ pub(crate) fn write_table(
     heading: &[&str],
     rows: impl IntoIterator<Item = Vec<String>>,
 ) -> io::Result<()> {
-    let line = |row: Vec<String>| row.iter().map(|cell| as_line(cell).into_owned()).collect();
-    let rows: Vec<Vec<String>> = rows.into_iter().map(line).collect();
-    let columns: Vec<(usize, bool)> = heading
-        .iter()
-        .enumerate()
-        .map(|(at, title)| {
-            let cells = || rows.iter().filter_map(|row| row.get(at));
-            let width = cells().map(|cell| cell.chars().count()).max().unwrap_or(0);
-            (width.max(title.chars().count()), cells().all(|cell| is_number(cell)))
-        })
-        .collect();
+    let mut lines = Vec::<Vec<String>>::new();
+    for row in rows {
+        lines.push(row.iter().map(|cell| as_line(cell).into_owned()).collect());
+    }
+    let mut columns: Vec<(usize, bool)> = Vec::new();
+    for (at, title) in heading.iter().enumerate() {
+        let (mut width, mut is_right) = (title.chars().count(), true);
+        for cell in lines.iter().filter_map(|row| row.get(at)) {
+            width = width.max(cell.chars().count());
+            is_right &= is_number(cell);
+        }
+        columns.push((width, is_right));
+    }
     let titles: Vec<String> = heading.iter().map(|&title| title.to_owned()).collect();
-    for row in std::iter::once(&titles).chain(&rows) {
+    for row in std::iter::once(&titles).chain(&lines) {
         let mut line = String::new();
         for (cell, &(width, right)) in row.iter().zip(&columns) {
             let padding = " ".repeat(width - cell.chars().count().min(width));
@@ -130,9 +132,9 @@ pub(crate) fn write_table(
 
 /// Returns a cell as JSON, in the form of the format `cells`.
 pub(crate) fn cell_json(cell: &Cell) -> anyhow::Result<Box<RawValue>> {
-    let mut line = Vec::new();
-    ndjson::write_cell(&mut line, &cell.as_ref())?;
-    let line = String::from_utf8(line)?;
+    let mut bytes = Vec::new();
+    ndjson::write_cell(&mut bytes, &cell.as_ref())?;
+    let line = String::from_utf8(bytes)?;
     Ok(RawValue::from_string(line.trim_end().to_owned())?)
 }
 
@@ -146,8 +148,8 @@ fn is_number(text: &str) -> bool {
     const UNITS: [&str; 12] =
         ["B", "KiB", "MiB", "GiB", "TiB", "ns", "µs", "ms", "s", "k", "M", "G"];
     let (number, unit) = text.split_once(' ').unwrap_or((text, ""));
-    let is_digit = |c: char| c.is_ascii_digit() || ".,+-%e".contains(c);
-    number.chars().all(is_digit) && (unit.is_empty() || UNITS.contains(&unit))
+    number.chars().all(|c| c.is_ascii_digit() || ".,+-%e".contains(c))
+        && (unit.is_empty() || UNITS.contains(&unit))
 }
 
 #[cfg(test)]

@@ -6,11 +6,14 @@
 /// Formats a rate or another large number: `12`, `835 k`, `1.2 M`.
 pub(crate) fn show_rate(per_second: f64) -> String {
     // The rounded number decides, so that 999,600 is 1.0 M and not 1,000 k.
-    let (scaled, prefix) = match per_second {
-        _ if per_second < 999.5 => return format!("{per_second:.0}"),
-        _ if per_second < 999_500.0 => (per_second / 1e3, "k"),
-        _ if per_second < 999.5e6 => (per_second / 1e6, "M"),
-        _ => (per_second / 1e9, "G"),
+    let (scaled, prefix) = if per_second < 999.5 {
+        return format!("{per_second:.0}");
+    } else if per_second < 999_500.0 {
+        (per_second / 1e3, "k")
+    } else if per_second < 999.5e6 {
+        (per_second / 1e6, "M")
+    } else {
+        (per_second / 1e9, "G")
     };
     let decimals = usize::from(scaled < 9.95);
     format!("{scaled:.decimals$} {prefix}")
@@ -18,29 +21,33 @@ pub(crate) fn show_rate(per_second: f64) -> String {
 
 /// Formats nanoseconds with three significant digits: `701 ns`, `5.92 µs`, `1.96 ms`, `12.0 s`.
 pub(crate) fn show_nanos(nanos: f64) -> String {
-    let (scaled, unit) = match nanos {
-        _ if nanos < 99.95 => return format!("{nanos:.*} ns", usize::from(nanos.fract() != 0.0)),
-        _ if nanos < 999.5 => (nanos, "ns"),
-        _ if nanos < 999.5e3 => (nanos / 1e3, "µs"),
-        _ if nanos < 999.5e6 => (nanos / 1e6, "ms"),
-        _ => (nanos / 1e9, "s"),
+    if nanos < 99.95 {
+        return format!("{nanos:.*} ns", usize::from(nanos.fract() != 0.0));
+    }
+    let (scaled, unit) = if nanos < 999.5 {
+        (nanos, "ns")
+    } else if nanos < 999.5e3 {
+        (nanos / 1e3, "µs")
+    } else if nanos < 999.5e6 {
+        (nanos / 1e6, "ms")
+    } else {
+        (nanos / 1e9, "s")
     };
-    let decimals = match scaled {
-        _ if scaled < 9.995 => 2,
-        _ if scaled < 99.95 => 1,
-        _ => 0,
-    };
+    let decimals = usize::from(scaled < 9.995) + usize::from(scaled < 99.95);
     format!("{scaled:.decimals$} {unit}")
 }
 
 /// Formats a share of 1 as a percentage with two or three significant digits: `1.00%`, `0.053%`.
 pub(crate) fn show_percent(share: f64) -> String {
     let percent = share * 100.0;
-    let decimals = match percent.abs() {
-        size if size >= 9.995 => 1,
-        size if size >= 0.995 || size == 0.0 => 2,
+    let size = percent.abs();
+    let decimals = if size >= 9.995 {
+        1
+    } else if size >= 0.995 || size == 0.0 {
+        2
+    } else {
         // One decimal for each zero after the point, and two digits.
-        size => (-size.log10()).ceil().clamp(0.0, 15.0) as usize + 1,
+        (-size.log10()).ceil().clamp(0.0, 15.0) as usize + 1
     };
     format!("{percent:.decimals$}%")
 }

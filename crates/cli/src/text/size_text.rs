@@ -28,21 +28,21 @@ impl FromStr for SizeText {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let digits_end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-        let (number, unit) = text.split_at(digits_end);
+        let (digits, unit) = text.split_at(digits_end);
         let factor = match unit.trim().to_ascii_lowercase().as_str() {
             "" | "b" => 1,
             unit => UNITS
                 .iter()
                 .find(|(name, _)| {
-                    let name = name.to_ascii_lowercase();
-                    unit == name || unit == &name[..1] || unit == format!("{}b", &name[..1])
+                    let lower = name.to_ascii_lowercase();
+                    unit == lower || unit == &lower[..1] || unit == format!("{}b", &lower[..1])
                 })
                 .map(|(_, factor)| *factor)
                 .ok_or_else(|| {
                     format!("unknown unit {unit:?}; expected a size such as 65536, 64KiB or 1.5MiB")
                 })?,
         };
-        let number: f64 = number
+        let number: f64 = digits
             .parse()
             .map_err(|_| "expected a size such as 65536, 64KiB or 1.5MiB".to_owned())?;
         let bytes = number * factor as f64;
@@ -55,10 +55,12 @@ impl FromStr for SizeText {
 
 /// Formats a number of bytes for people: `138 B`, `64 KiB`, `4.8 MiB`, `140 MiB`.
 pub(crate) fn show_size(bytes: u64) -> String {
+    if bytes < 1 << 10 {
+        return format!("{bytes} B");
+    }
     // The rounded number decides, so that a byte less than 1 MiB is not 1,024 KiB.
-    let is_large_enough = |factor: u64| bytes as f64 >= factor as f64 * (1023.5 / 1024.0);
     let mut units = UNITS.iter().rev();
-    let unit = units.find(|(_, factor)| bytes >= 1 << 10 && is_large_enough(*factor));
+    let unit = units.find(|(_, factor)| bytes as f64 >= *factor as f64 * (1023.5 / 1024.0));
     let Some((name, factor)) = unit else {
         return format!("{bytes} B");
     };

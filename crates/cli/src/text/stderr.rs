@@ -21,9 +21,9 @@ pub(crate) fn print_message_lines(text: &str) {
 }
 
 fn print(text: &str) {
-    let text = shorten(text);
+    let short = shorten(text);
     // A single write, so that lines of several threads or processes do not interleave.
-    let line = format!("{text}\n");
+    let line = format!("{short}\n");
     let mut stderr = io::stderr().lock();
     let _ = stderr.write_all(line.as_bytes()).and_then(|()| stderr.flush());
 }

@@ -29,19 +29,19 @@ pub(crate) fn print_missing(missing: &[MissingCells]) {
 /// Prints to stderr what was left out of a file.
 pub(crate) fn print_missing_line(file: &str, place: &str, what: &str, rows: impl fmt::Display) {
     // An error of a file begins with the file's name.
-    let what = what.strip_prefix(&format!("{file}: ")).unwrap_or(what);
+    let problem = what.strip_prefix(&format!("{file}: ")).unwrap_or(what);
     let first = fold(&as_line(&format!(
         "hfile: missing: {rows} may be missing or incomplete: {file}{place}"
     )));
-    print_message_lines(&format!("{first}\n  {}", fold(&as_line(what))));
+    print_message_lines(&format!("{first}\n  {}", fold(&as_line(problem))));
 }
 
 /// Prints to stderr which cells of logs were left out because they are older than the region's files.
 pub(crate) fn print_old_log_cells(old: &[OldLogCells]) {
     for OldLogCells { region, cells, oldest, newest } in old {
-        let cells = show_number(*cells, "cell");
+        let count = show_number(*cells, "cell");
         print_message(format_args!(
-            "hfile: warning: region {region}: left out {cells} of logs (sequence ids {oldest} to {newest}): written \
+            "hfile: warning: region {region}: left out {count} of logs (sequence ids {oldest} to {newest}): written \
              before HBase last opened the region, and in no store file. A restored snapshot takes them back; \
              HBase returns them if it replays the logs after a crash"
         ));
@@ -115,7 +115,7 @@ pub(crate) fn print_torn(path: &Path, offset: u64, bytes: u64, part: LogPart) {
 }
 
 fn torn_line(path: &Path, offset: u64, bytes: u64, part: LogPart) -> String {
-    let (offset, bytes) = (show_count(offset), show_number(bytes, "byte"));
-    let path = path.display();
-    format!("hfile: {path}: torn: {part} at offset {offset} is not finished; {bytes} not read")
+    let (at, size) = (show_count(offset), show_number(bytes, "byte"));
+    let file = path.display();
+    format!("hfile: {file}: torn: {part} at offset {at} is not finished; {size} not read")
 }

@@ -114,8 +114,8 @@ impl Build {
         let family_count = input.families().map_or(0, |families| families.len());
         let is_for_regions = self.bulk_load || self.table.are_given() || family_count > 1;
         // Read once: it may be a pipe.
-        let settings = self.options.as_deref().map(WritingOptions::read).transpose()?;
-        let settings = settings.as_ref();
+        let read = self.options.as_deref().map(WritingOptions::read).transpose()?;
+        let settings = read.as_ref();
         let mut defaults = WriterOptions::default();
         if is_for_regions {
             // The given options apply after these, and may keep sequence ids.
@@ -125,8 +125,9 @@ impl Build {
         }
         let (writing, order) = self.writer_options(settings, defaults)?;
         if options.is_dry_run {
-            let order = matches!(self.sort.sorting(), Sorting::None).then_some(order);
-            let checks = Checks { order, family: None, is_single_file: !is_for_regions };
+            let checked_order = matches!(self.sort.sorting(), Sorting::None).then_some(order);
+            let checks =
+                Checks { order: checked_order, family: None, is_single_file: !is_for_regions };
             return dry_run(&options, input, checks, self.report_format);
         }
         let sorting = self.sort.sorting();
@@ -140,9 +141,9 @@ impl Build {
     }
 
     fn write_file(&self, build: &transfer::Build<'_>, mut input: Input) -> anyhow::Result<Answer> {
-        let output = Output::create(&self.output, self.force)?;
+        let sink = Output::create(&self.output, self.force)?;
         let name = FileName::new(self.output.display().to_string());
-        let (output, summary) = build.write_file(&mut input, output, name)?;
+        let (output, summary) = build.write_file(&mut input, sink, name)?;
         output.finish()?;
         input.keep_bad_lines();
         report_bad_lines(&input);
@@ -171,9 +172,9 @@ impl Build {
         if let Some(settings) = settings {
             family = settings.apply_to_family(family)?;
         }
-        let family = self.writing.apply_to_family(family)?;
-        let families = families.into_iter().map(|name| (name.clone(), family.clone()));
-        let table = self.table.table(families.collect(), &splits);
+        let options = self.writing.apply_to_family(family)?;
+        let with_options = families.into_iter().map(|name| (name.clone(), options.clone()));
+        let table = self.table.table(with_options.collect(), &splits);
         let files: Vec<_> = written.files.iter().map(|file| file.path.clone()).collect();
         let report = BulkLoadReport::new(&self.output, &table, &files, written.cells);
         self.report_format.print(&report)
@@ -193,9 +194,9 @@ impl Build {
             options = settings.apply(options)?;
         }
         order = self.writing.comparator().unwrap_or(order);
-        let options = self.writing.apply(options)?;
-        options.check().map_err(|error| UsageError(error.to_string()))?;
-        Ok((options, order))
+        let with_own = self.writing.apply(options)?;
+        with_own.check().map_err(|error| UsageError(error.to_string()))?;
+        Ok((with_own, order))
     }
 }
 
@@ -213,14 +214,13 @@ struct BuildReport {
 
 impl BuildReport {
     fn new(file: &Path, summary: &FileSummary, bad_lines: u64) -> Self {
-        let row = |row: &Option<Vec<u8>>| row.as_deref().map(|row| escape(row).to_string());
         Self {
             schema: 1,
             file: file.display().to_string(),
             size: summary.len,
             cells: summary.cell_count,
-            first_row: row(&summary.first_row),
-            last_row: row(&summary.last_row),
+            first_row: summary.first_row.as_deref().map(|row| escape(row).to_string()),
+            last_row: summary.last_row.as_deref().map(|row| escape(row).to_string()),
             bad_lines,
         }
     }

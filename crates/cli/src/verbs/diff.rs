@@ -70,7 +70,7 @@ impl Diff {
             writeln!(out, "{sign} {cell:?}").context(STDOUT)
         };
         loop {
-            let order = match (left.cell(), right.cell()) {
+            let by_key = match (left.cell(), right.cell()) {
                 (None, None) => break,
                 (Some(_), None) => Ordering::Less,
                 (None, Some(_)) => Ordering::Greater,
@@ -78,7 +78,7 @@ impl Diff {
                     .compare(&one.key(), &other.key())
                     .then_with(|| self.counted_id(&other).cmp(&self.counted_id(&one))),
             };
-            match (order, left.cell(), right.cell()) {
+            match (by_key, left.cell(), right.cell()) {
                 (Ordering::Less, Some(cell), _) => {
                     report.only_left += 1;
                     show('-', &cell)?;
@@ -95,10 +95,10 @@ impl Diff {
                 }
                 _ => report.equal += 1,
             }
-            if order.is_le() {
+            if by_key.is_le() {
                 left.advance()?;
             }
-            if order.is_ge() {
+            if by_key.is_ge() {
                 right.advance()?;
             }
         }

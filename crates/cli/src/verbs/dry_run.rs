@@ -100,8 +100,8 @@ impl Checks<'_> {
         if let Some(family) = self.family
             && cell.family() != family
         {
-            let (found, family) = (escape(cell.family()), escape(family));
-            return Some(format!("cell of family {found}, expected {family}"));
+            let (found, expected) = (escape(cell.family()), escape(family));
+            return Some(format!("cell of family {found}, expected {expected}"));
         }
         if self.is_single_file
             && let Some(first) = first
@@ -113,10 +113,10 @@ impl Checks<'_> {
                 families[1], families[0]
             ));
         }
-        let (order, previous) = (self.order?, previous?.as_ref());
-        let (key, previous) = (cell.as_ref().key(), previous.key());
-        let sorts_before = order.compare(&key, &previous).is_lt();
-        sorts_before.then(|| format!("{key} sorts before the previous cell {previous}; use --sort"))
+        let (comparator, last) = (self.order?, previous?.as_ref());
+        let (key, last_key) = (cell.as_ref().key(), last.key());
+        let sorts_before = comparator.compare(&key, &last_key).is_lt();
+        sorts_before.then(|| format!("{key} sorts before the previous cell {last_key}; use --sort"))
     }
 }
 
@@ -191,9 +191,9 @@ impl Report for DryRunReport {
             cells.write(&cell.as_ref())?;
         }
         cells.flush()?;
-        let (cells, records) =
+        let (printed_cells, records) =
             (show_number(self.cells, "cell"), show_number(self.records, "record"));
-        writeln!(out, "{}: {cells} from {records}; nothing was written", self.input)?;
+        writeln!(out, "{}: {printed_cells} from {records}; nothing was written", self.input)?;
         for (family, count) in &self.families {
             writeln!(out, "  family {family}: {}", show_number(*count, "cell"))?;
         }

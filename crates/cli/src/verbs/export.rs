@@ -55,11 +55,11 @@ pub(crate) struct ExportFiles {
 impl ExportFiles {
     /// Writes the files.
     pub(crate) fn run(self) -> anyhow::Result<Answer> {
-        let scan = TableScan::default()
+        let whole = TableScan::default()
             .mob(MobValues::Resolve)
             .threads(self.threads.into())
             .reader_options(reader_options());
-        let mut scan = self.columns.limit(self.times.limit(scan)?);
+        let mut scan = self.columns.limit(self.times.limit(whole)?);
         self.rows.limit(&mut scan);
         let form = self.export.form.form(&mut scan)?;
         scan.raw = !form.is_pivot();

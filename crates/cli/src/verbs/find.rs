@@ -191,15 +191,16 @@ struct FileTable(Vec<FoundFile>);
 
 impl Report for FileTable {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let row = |file: &FoundFile| vec![file.why.text().to_owned(), file.file.clone()];
-        let mut rows: Vec<_> = self.0.iter().map(row).collect();
+        let files = self.0.iter();
+        let mut rows: Vec<_> =
+            files.map(|file| vec![file.why.text().to_owned(), file.file.clone()]).collect();
         let mut heading = vec!["can hold the row", "file"];
         add_target_column(&mut heading, &mut rows, self.0.iter().map(|file| &file.target));
         write_table(out, &heading, rows)?;
         if let [_, _, ..] = &self.0[..] {
             let candidates = self.0.iter().filter(|file| file.candidate).count() as u64;
-            let files = show_number(self.0.len() as u64, "file");
-            writeln!(out, "\n{} of {files} can hold the row", show_count(candidates))?;
+            let all = show_number(self.0.len() as u64, "file");
+            writeln!(out, "\n{} of {all} can hold the row", show_count(candidates))?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use anyhow::Context;
 use filter::Seed;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use sstable::{BlockKind, BlockSource, Cell, ReadTrace, RowProbe};
+use sstable::{Cell, ReadTrace, RowProbe};
 use transfer::{CellsOutput, OutputFormat};
 
 use crate::arguments::key_text::KeyText;
@@ -15,6 +15,7 @@ use crate::failure::{Answer, refuse};
 use crate::inputs::{
     FailedFile, Input, Inputs, OpenInput, Target, UnreadDirectory, add_target_column,
 };
+use crate::text::counters::Counters;
 use crate::text::output::{Report, ReportFormat, STDOUT, cell_json, stdout, write_table};
 use crate::text::row_not_found::print_row_not_found;
 use crate::text::size_text::{show_count, show_number, show_size};
@@ -188,22 +189,19 @@ impl SearchedFile {
         } else {
             Outcome::NotFound
         };
-        let of_kind = |kind| BlockSource::ALL.map(|source| trace.blocks(kind, source)).iter().sum();
-        let bytes_from_file =
-            BlockKind::ALL.map(|kind| trace.bytes(kind, BlockSource::File)).iter().sum();
-        let filter_blocks: [u64; 2] = [of_kind(BlockKind::Bloom), of_kind(BlockKind::Meta)];
+        let counters = Counters::from(trace);
         Self {
             file,
             target: result.target.clone(),
             outcome,
             cells: result.cells.len(),
             filter_checked: trace.filter_checks > 0,
-            data_blocks: trace.data_blocks(),
-            index_blocks: of_kind(BlockKind::Index),
-            filter_blocks: filter_blocks.iter().sum(),
-            blocks_from_file: trace.blocks_from(BlockSource::File),
-            blocks_from_cache: trace.blocks_from(BlockSource::Cache),
-            bytes_from_file,
+            data_blocks: counters.data_blocks,
+            index_blocks: counters.index_blocks,
+            filter_blocks: counters.bloom_blocks + counters.meta_blocks,
+            blocks_from_file: counters.blocks_from_file,
+            blocks_from_cache: counters.blocks_from_cache,
+            bytes_from_file: counters.bytes_from_file,
         }
     }
 }
@@ -217,11 +215,11 @@ impl GetReport {
             ("skipped by filter", &[Outcome::SkippedByFilter]),
             ("searched without a match", &[Outcome::FalsePositive, Outcome::NotFound]),
         ];
-        let counts = outcomes.iter().filter_map(|(text, outcomes)| {
+        let shown = outcomes.iter().filter_map(|(text, outcomes)| {
             let count = self.files.iter().filter(|file| outcomes.contains(&file.outcome)).count();
             (count > 0).then(|| format!("{} {text}", show_count(count as u64)))
         });
-        let counts: Vec<String> = counts.collect();
+        let counts: Vec<String> = shown.collect();
         let sum = |field: fn(&SearchedFile) -> u64| self.files.iter().map(field).sum::<u64>();
         format!(
             "{}: {}; {} filter, {} index and {} data blocks, {}",

@@ -48,15 +48,15 @@ impl Layout {
 
     fn list(&self, input: &Input) -> anyhow::Result<FileLayout> {
         let OpenInput { reader, target } = input.open()?;
-        let reader = reader.whole();
-        let block = |block: sstable::Result<(BlockOffset, BlockHeader)>| {
+        let hfile = reader.whole();
+        let mut blocks = Vec::new();
+        for block in hfile.blocks().headers() {
             let (at, header) = block?;
-            let contents = self.keys.then(|| reader.blocks().contents(at, &header)).transpose()?;
-            Ok(BlockReport::new(at, &header, contents.as_ref()))
-        };
-        let blocks: sstable::Result<_> = reader.blocks().headers().map(block).collect();
-        let (size, file) = (reader.len(), input.name());
-        Ok(FileLayout { schema: 1, file, target, size, blocks: blocks?, shows_keys: self.keys })
+            let contents = self.keys.then(|| hfile.blocks().contents(at, &header)).transpose()?;
+            blocks.push(BlockReport::new(at, &header, contents.as_ref()));
+        }
+        let (size, file) = (hfile.len(), input.name());
+        Ok(FileLayout { schema: 1, file, target, size, blocks, shows_keys: self.keys })
     }
 }
 
@@ -108,8 +108,8 @@ impl BlockReport {
             checksum: header.checksum_type.name(),
             checksum_bytes: header.checksums_len(),
             previous: header.previous_block.map(BlockOffset::get),
-            cells: entries.filter(|_| is_data),
-            entries: entries.filter(|_| !is_data),
+            cells: if is_data { entries } else { None },
+            entries: if is_data { None } else { entries },
             first_key: first_key.map(show_key),
         }
     }
@@ -151,8 +151,8 @@ impl Report for FileLayout {
         for (block_type, (count, bytes)) in sums {
             let share = bytes as f64 / self.size as f64 * 100.0;
             let blocks = show_number(count, "block");
-            let bytes = show_number(bytes, "byte");
-            writeln!(out, "{block_type:<25}{blocks}, {bytes}, {share:.1}% of the file")?;
+            let size = show_number(bytes, "byte");
+            writeln!(out, "{block_type:<25}{blocks}, {size}, {share:.1}% of the file")?;
         }
         Ok(())
     }
@@ -171,7 +171,7 @@ impl BlockReport {
     }
 
     fn contents_row(&self) -> [String; 3] {
-        let count = |count| or_dash(count, show_count);
-        [count(self.cells), count(self.entries), self.first_key.clone().unwrap_or_default()]
+        let [cells, entries] = [self.cells, self.entries].map(|count| or_dash(count, show_count));
+        [cells, entries, self.first_key.clone().unwrap_or_default()]
     }
 }

@@ -30,8 +30,8 @@ impl Man {
         let shown = self.directory.display();
         fs::create_dir_all(&self.directory).with_context(|| format!("{shown}: cannot create"))?;
         let pages = show_number(page_count(&command), "page");
-        let command = with_usage(command, "");
-        clap_mangen::generate_to(command, &self.directory)
+        let with_synopsis = with_usage(command, "");
+        clap_mangen::generate_to(with_synopsis, &self.directory)
             .with_context(|| format!("{shown}: cannot write the man pages"))?;
         print_message(format_args!("hfile: {pages} written to {shown}"));
         Ok(Answer::Positive)
@@ -49,8 +49,8 @@ fn page_count(command: &clap::Command) -> u64 {
 fn with_usage(command: clap::Command, parents: &str) -> clap::Command {
     let name = format!("{parents}{}", command.get_name());
     let mut shown = command.clone().bin_name(&name);
-    let usage = shown.render_usage().to_string();
-    let usage = usage.trim_start_matches("Usage: ").to_owned();
-    let parents = format!("{name} ");
-    command.mut_subcommands(|verb| with_usage(verb, &parents)).override_usage(usage)
+    let text = shown.render_usage().to_string();
+    let usage = text.trim_start_matches("Usage: ").to_owned();
+    let below = format!("{name} ");
+    command.mut_subcommands(|verb| with_usage(verb, &below)).override_usage(usage)
 }

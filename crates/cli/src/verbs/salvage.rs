@@ -58,9 +58,9 @@ impl Salvage {
             Reader::open_file(&input, reader_options()).map_err(Unsalvageable::from_error)?;
         let mut notes = Vec::new();
         let options = writer_options(&reader, &mut notes)?;
-        let output = Output::create(&self.output, self.force)?;
+        let sink = Output::create(&self.output, self.force)?;
         let name = FileName::new(self.output.display().to_string());
-        let mut writer = Writer::new(output, name, options)?;
+        let mut writer = Writer::new(sink, name, options)?;
         let progress = Progress::new("copying sound cells", reader.trailer().entry_count);
         let (mut kept, mut refused, mut first_refusal) = (0, 0, None);
         let lost = sstable::salvage(&reader, |cell| {
@@ -205,7 +205,7 @@ impl LostReport {
     /// `has_all_cells` means that the new file has as many cells as the trailer states. The range
     /// then had no cells, so the report omits the lost rows.
     fn new(lost: &LostRange, has_all_cells: bool) -> Self {
-        let rows = lost.rows.as_ref().filter(|_| !has_all_cells);
+        let rows = if has_all_cells { None } else { lost.rows.as_ref() };
         Self {
             offset: lost.damage.at.get(),
             bytes: lost.len,
@@ -219,15 +219,16 @@ impl LostReport {
 impl Report for SalvageReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let stated = show_number(self.cells_stated, "cell");
-        let kept = match show_count(self.cells) {
-            _ if self.cells == self.cells_stated => "all".to_owned(),
-            kept => format!("{kept} of the"),
+        let kept = if self.cells == self.cells_stated {
+            "all".to_owned()
+        } else {
+            format!("{} of the", show_count(self.cells))
         };
         writeln!(out, "{}: {kept} {stated} of {}", as_line(&self.output), as_line(&self.file))?;
         for LostReport { offset, bytes, block, what, rows } in &self.lost {
-            let block = block.map(|name| format!("{name} block ")).unwrap_or_default();
-            let bytes = show_number(*bytes, "byte");
-            writeln!(out, "  lost: {block}at {offset:#x}, {bytes}: {what}")?;
+            let place = block.map(|name| format!("{name} block ")).unwrap_or_default();
+            let size = show_number(*bytes, "byte");
+            writeln!(out, "  lost: {place}at {offset:#x}, {size}: {what}")?;
             if let Some(rows) = rows {
                 writeln!(out, "    {}", rows.text())?;
             }

@@ -55,8 +55,11 @@ impl Verify {
         let is_long =
             files.len() > SOUND_LINES_MAX && !self.verbose && !self.report_format.is_json();
         // A file that cannot be read counts as empty; its error is reported when it is opened.
-        let len = |file: &Input| file.path().metadata().map_or(0, |metadata| metadata.len());
-        let progress = Progress::bytes("checking", files.iter().map(len).sum());
+        let bytes = files
+            .iter()
+            .map(|file| file.path().metadata().map_or(0, |metadata| metadata.len()))
+            .sum();
+        let progress = Progress::bytes("checking", bytes);
         in_parallel(
             &files,
             |file| check(file, &progress),
@@ -127,8 +130,8 @@ fn check(input: &Input, progress: &Progress) -> anyhow::Result<VerifiedFile> {
         Err(damage) => return Ok(VerifiedFile::of_damage(name, damage)),
     };
     let (target, file) = input.describe(&location);
-    let source = FileSource::open(&location.path);
-    let source = Arc::new(source.with_context(|| format!("{file}: cannot open"))?);
+    let opened = FileSource::open(&location.path);
+    let source = Arc::new(opened.with_context(|| format!("{file}: cannot open"))?);
     let mut shown = 0;
     let found = sstable::verify(source, file, limits(), |done| {
         // Other threads advance the same bar. A check may go back to an earlier offset.
@@ -183,16 +186,6 @@ struct Finding {
 
 impl VerifiedFile {
     fn new(file: String, target: Target, found: &Verification) -> Self {
-        let finding = |damage: &Damage| {
-            let lost = found.lost_rows.iter().find(|lost| lost.at == damage.at);
-            Finding {
-                offset: damage.at.get(),
-                block: damage.block.map(BlockType::name),
-                what: damage.what.to_string(),
-                rows: lost.map(|lost| LostRowsReport::from(&lost.rows)),
-                no_rows_lost: found.rows_lost(damage).is_none(),
-            }
-        };
         Self {
             schema: 1,
             file,
@@ -202,7 +195,20 @@ impl VerifiedFile {
             cells: found.cells,
             totals_checked: found.totals_checked,
             unused_filter: found.unused_filter.clone(),
-            errors: found.problems.iter().map(finding).collect(),
+            errors: found
+                .problems
+                .iter()
+                .map(|damage| {
+                    let lost = found.lost_rows.iter().find(|lost| lost.at == damage.at);
+                    Finding {
+                        offset: damage.at.get(),
+                        block: damage.block.map(BlockType::name),
+                        what: damage.what.to_string(),
+                        rows: lost.map(|lost| LostRowsReport::from(&lost.rows)),
+                        no_rows_lost: found.rows_lost(damage).is_none(),
+                    }
+                })
+                .collect(),
         }
     }
 }
@@ -225,8 +231,8 @@ impl Report for VerifiedFile {
         let file = self.target.label(&self.file);
         writeln!(out, "{file}: {verdict}, {blocks}, {cells}")?;
         for Finding { offset, block, what, rows, no_rows_lost } in &self.errors {
-            let block = block.map(|name| format!("{name} block ")).unwrap_or_default();
-            writeln!(out, "  {block}at {offset:#x}: {what}")?;
+            let place = block.map(|name| format!("{name} block ")).unwrap_or_default();
+            writeln!(out, "  {place}at {offset:#x}: {what}")?;
             if let Some(rows) = rows {
                 writeln!(out, "    {}", rows.text())?;
             } else if *no_rows_lost {

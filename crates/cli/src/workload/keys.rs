@@ -180,9 +180,9 @@ impl KeySet {
         let sums = &self.weights.sums;
         let all = u128::from(sums[sums.len() - 1]);
         // The result is at most the number of keys, so it fits.
-        let cut =
-            |file: usize| (u128::from(sums[file]) * self.present.len() as u128 / all) as usize;
-        cut(file)..cut(file + 1)
+        let [start, end] = [sums[file], sums[file + 1]]
+            .map(|sum| (u128::from(sum) * self.present.len() as u128 / all) as usize);
+        start..end
     }
 
     /// The number of files.
@@ -195,17 +195,18 @@ impl KeySet {
     /// If the intersection has fewer than two keys, as with tiny files, returns the range of all
     /// keys.
     fn common_range(&self) -> (Vec<u8>, Vec<u8>) {
-        let ranges: Vec<(&[u8], &[u8])> = (0..self.files())
-            .filter_map(|file| {
-                let keys = || self.file_range(file).map(|index| self.present.key(index));
-                Some((keys().min()?, keys().max()?))
-            })
-            .collect();
-        let firsts = || ranges.iter().map(|range| range.0);
-        let lasts = || ranges.iter().map(|range| range.1);
-        let owned = |key: Option<&[u8]>| key.unwrap_or_default().to_owned();
-        let shared = (owned(firsts().max()), owned(lasts().min()));
-        if shared.0 < shared.1 { shared } else { (owned(firsts().min()), owned(lasts().max())) }
+        let (mut firsts, mut lasts) = (Vec::new(), Vec::new());
+        for file in 0..self.files() {
+            let keys = self.file_range(file).map(|index| self.present.key(index));
+            firsts.extend(keys.clone().min());
+            lasts.extend(keys.max());
+        }
+        firsts.sort_unstable();
+        lasts.sort_unstable();
+        let inner = [firsts.last(), lasts.first()].map(|key| key.copied().unwrap_or_default());
+        let outer = [firsts.first(), lasts.last()].map(|key| key.copied().unwrap_or_default());
+        let [first, last] = if inner[0] < inner[1] { inner } else { outer };
+        (first.to_owned(), last.to_owned())
     }
 
     /// Derives up to `count` keys in the common range, not in `members`, with [`mutate`].
@@ -248,8 +249,8 @@ fn at_least_one_key_per_file(weights: FileWeights, keys: usize) -> FileWeights {
 ///
 /// The new byte is a random byte of a random key, so that the result resembles the keys.
 pub fn mutate(keys: &KeyList, random: &mut Random) -> Vec<u8> {
-    let mut pick = || keys.key(random.below(keys.len()));
-    let (mut key, donor) = (pick().to_owned(), pick());
+    let mut key = keys.key(random.below(keys.len())).to_owned();
+    let donor = keys.key(random.below(keys.len()));
     let byte = if donor.is_empty() { b'0' } else { donor[random.below(donor.len())] };
     let at = random.below(key.len() + 1);
     if at < key.len() && random.below(2) == 0 {
@@ -266,9 +267,10 @@ mod tests {
 
     fn inside_every_file(set: &KeySet) -> bool {
         (0..set.files()).all(|file| {
-            let keys = || set.file_range(file).map(|index| set.present.key(index));
-            let (first, last) = (keys().min(), keys().max());
-            set.absent.iter().all(|key| first <= Some(key) && Some(key) <= last)
+            let keys = set.file_range(file).map(|index| set.present.key(index));
+            let first = keys.clone().min().expect("a file has keys");
+            let last = keys.max().expect("a file has keys");
+            set.absent.iter().all(|key| first <= key && key <= last)
         })
     }
 

@@ -39,9 +39,9 @@ const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The last step of `SplitMix64`. It is a bijection: different numbers stay different.
 pub const fn mix(number: u64) -> u64 {
-    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ (number >> 31)
+    let first = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let second = (first ^ (first >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    second ^ (second >> 31)
 }
 
 /// Length of a generated key in bytes.

@@ -42,8 +42,8 @@ impl Spread {
 ///
 /// If there are none.
 pub fn median(samples: impl IntoIterator<Item = f64>) -> f64 {
-    let samples: Vec<f64> = samples.into_iter().collect();
-    Spread::of(&samples).expect("samples").median
+    let all: Vec<f64> = samples.into_iter().collect();
+    Spread::of(&all).expect("samples").median
 }
 
 #[cfg(test)]

@@ -42,11 +42,11 @@ pub(super) fn run(
     choices: &[FilterChoice],
 ) -> anyhow::Result<BenchReport> {
     kinds::check(choices)?;
-    let mut inputs = Inputs::expand(paths);
-    let problems = inputs.take_problems();
+    let mut expanded = Inputs::expand(paths);
+    let problems = expanded.take_problems();
     let mut failed: Vec<(String, anyhow::Error)> =
         problems.into_iter().map(|problem| (problem.directory, problem.error)).collect();
-    let inputs = inputs.files();
+    let inputs = expanded.files();
     let passes = if choices.is_empty() { 3 } else { 4 };
     let progress = Progress::new("sampling files", passes * inputs.len() as u64);
     let per_file = (rows_max / inputs.len().max(1)).max(1);
@@ -61,12 +61,12 @@ pub(super) fn run(
     if sampled.is_empty() {
         return Err(none_measured(failed.into_iter().map(|(_, error)| error).collect()));
     }
-    let left_out = failed.iter().map(|(file, error)| LeftOut {
+    let reports = failed.iter().map(|(file, error)| LeftOut {
         file: file.clone(),
         why: error_line(&**error),
         status: status_of(error),
     });
-    let left_out = left_out.collect();
+    let left_out = reports.collect();
     progress.set_phase("scanning files");
     let expected = ExpectedRows::scan_files(&mut sampled, &progress)?;
     let measured: Vec<&Input> = sampled.iter().map(|file| file.input).collect();
@@ -163,7 +163,7 @@ impl<'i> SampledFile<'i> {
     fn sample(input: &'i Input, rows_max: usize, plan: Plan) -> anyhow::Result<Self> {
         let mut random = Random::new(plan.seed);
         let mut kept: Vec<Vec<u8>> = Vec::new();
-        let (mut rows, mut cells, mut cell_bytes) = (0, 0, 0);
+        let (mut row_count, mut cells, mut cell_bytes) = (0, 0, 0);
         let mut last: Option<Vec<u8>> = None;
         let (mut qualifier, mut first_row) = (Vec::new(), Vec::new());
         for_each_cell(input, |cell| {
@@ -177,11 +177,11 @@ impl<'i> SampledFile<'i> {
                 return;
             }
             last = Some(cell.row.to_owned());
-            rows += 1;
+            row_count += 1;
             // Reservoir sampling: the nth row replaces a kept row with probability rows_max / n.
             if kept.len() < rows_max {
                 kept.push(cell.row.to_owned());
-            } else if let Some(place) = kept.get_mut(random.below(rows)) {
+            } else if let Some(place) = kept.get_mut(random.below(row_count)) {
                 cell.row.clone_into(place);
             }
         })?;
@@ -194,7 +194,7 @@ impl<'i> SampledFile<'i> {
         }
         let last_row = last.unwrap_or_default();
         let absent_keys = absent_keys(&members, &last_row, plan);
-        let rows = rows as u64;
+        let rows = row_count as u64;
         Ok(Self {
             input,
             rows,
@@ -218,13 +218,11 @@ impl<'i> SampledFile<'i> {
         let without = FileSet::open(&path, FilterUse::None, plan)?;
         // A filter over columns cannot answer a query for a whole row.
         let column = Some(&self.qualifier[..]);
-        let measured = [&without, &with].map(|set| {
-            // The first run warms the caches; its result is discarded.
-            set.measure(&gets, column, &expected)?;
-            set.measure(&gets, column, &expected)
-        });
-        let [without, with_filter] = measured;
-        let (without, measured) = (without?, with_filter?);
+        // The first run warms the caches; its result is discarded.
+        without.measure(&gets, column, &expected)?;
+        let unfiltered = without.measure(&gets, column, &expected)?;
+        with.measure(&gets, column, &expected)?;
+        let measured = with.measure(&gets, column, &expected)?;
         let figures = with.figures(true)?;
         // No gets were measured if the file has no absent keys, for example because it has one row.
         let some = |number| (measured.gets > 0).then_some(number);
@@ -242,9 +240,9 @@ impl<'i> SampledFile<'i> {
             error_rate_promised: figures.error_rate,
             error_rate_measured: measured.error_rate(),
             asked: measured.gets,
-            data_blocks_per_get_without: some(without.per_get(without.trace.data_blocks())),
+            data_blocks_per_get_without: some(unfiltered.per_get(unfiltered.trace.data_blocks())),
             data_blocks_per_get: some(measured.per_get(measured.trace.data_blocks())),
-            ns_median_without: some(without.quantile(0.5) as f64),
+            ns_median_without: some(unfiltered.quantile(0.5) as f64),
             ns_median: some(measured.quantile(0.5) as f64),
         })
     }
@@ -257,19 +255,19 @@ fn absent_keys(members: &KeyList, last: &[u8], plan: Plan) -> Vec<Vec<u8>> {
     let mut random = Random::new(!plan.seed);
     let known: HashSet<&[u8]> = members.iter().collect();
     let first = members.iter().min().unwrap_or_default();
-    let mut derived = HashSet::new();
+    let mut keys = HashSet::new();
     // At most 20 attempts per key: a file with dense or few keys may not have enough absent keys.
     for _ in 0..plan.gets.saturating_mul(20) {
-        if derived.len() == plan.gets {
+        if keys.len() == plan.gets {
             break;
         }
         let key = mutate(members, &mut random);
         if first <= &key[..] && &key[..] <= last && !known.contains(&key[..]) {
-            derived.insert(key);
+            keys.insert(key);
         }
     }
     // A hash set iterates in random order: sort before shuffling, so that a seed is reproducible.
-    let mut derived: Vec<Vec<u8>> = derived.into_iter().collect();
+    let mut derived: Vec<Vec<u8>> = keys.into_iter().collect();
     derived.sort_unstable();
     Random::new(plan.seed).shuffle(&mut derived);
     derived
@@ -343,9 +341,10 @@ impl ExpectedRows {
     /// Checks the cells that a get returned. Returns whether the row exists.
     fn check(&self, planned_get: &PlannedGet<'_>, cells: &[Cell]) -> Result<bool, String> {
         let Some(expected) = self.digests.get(planned_get.key) else {
-            let found = cells.len();
-            let wrong = || format!("a get found {found} cells, and a scan none");
-            return if found == 0 { Ok(false) } else { Err(wrong()) };
+            return match cells.len() {
+                0 => Ok(false),
+                found => Err(format!("a get found {found} cells, and a scan none")),
+            };
         };
         let mut hasher = DefaultHasher::new();
         for cell in cells {
@@ -367,11 +366,12 @@ struct FileSet {
 impl FileSet {
     fn open(inputs: &[&Input], filter_use: FilterUse, plan: Plan) -> anyhow::Result<Self> {
         let cache = Arc::new(BlockCache::new(plan.cache_bytes));
-        let open = |input: &&Input| {
+        let mut readers = Vec::with_capacity(inputs.len());
+        for input in inputs {
             let options = reader_options().cache(Arc::clone(&cache)).filter_use(filter_use);
-            input.open_with(options).map(|open| open.reader)
-        };
-        Ok(Self { readers: inputs.iter().map(open).collect::<Result<_, _>>()? })
+            readers.push(input.open_with(options)?.reader);
+        }
+        Ok(Self { readers })
     }
 
     /// Returns the figures of the filters for gets of rows, or of one column of each row.

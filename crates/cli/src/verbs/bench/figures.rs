@@ -51,12 +51,11 @@ pub(super) fn figures<'r>(
         }
         name = Some(if name.is_none_or(|name| name == kind) { kind } else { "own" });
     }
-    let mean = |sum: f64, keys: f64| (keys > 0.0).then(|| sum / keys);
     Ok(FilterFigures {
         name: name.unwrap_or("none"),
         bloom_type,
         map: None,
-        bits_per_key: mean(bits, keys),
-        error_rate: mean(errors, asked_keys),
+        bits_per_key: (keys > 0.0).then(|| bits / keys),
+        error_rate: (asked_keys > 0.0).then(|| errors / asked_keys),
     })
 }

@@ -13,15 +13,13 @@ pub(super) fn key_ranges(files: &[(String, &FileRow)], shown: &str) -> String {
         files.iter().flat_map(|(_, file)| [&*file.first_row, &*file.last_row]).collect();
     bounds.sort_unstable();
     bounds.dedup();
-    let place = |row: &str| bounds.partition_point(|bound| *bound < row);
-    let overlap = (0..bounds.len())
-        .map(|at| {
-            let covers =
-                |file: &FileRow| place(&file.first_row) <= at && at <= place(&file.last_row);
-            files.iter().filter(|(_, file)| covers(file)).count()
-        })
-        .max()
-        .unwrap_or(0);
+    let mut overlap = 0;
+    for bound in &bounds {
+        let covers = files
+            .iter()
+            .filter(|(_, file)| *file.first_row <= **bound && **bound <= *file.last_row);
+        overlap = overlap.max(covers.count());
+    }
     let note = format!(
         "One bar a file, from its first to its last row; the rows where files begin or end are at equal distances. \
          At most {overlap} of {} files overlap: a get may have to search all of these.{shown}",
@@ -36,9 +34,10 @@ pub(super) fn key_ranges(files: &[(String, &FileRow)], shown: &str) -> String {
     );
     let step = 100.0 / (bounds.len().max(2) - 1) as f64;
     for (name, file) in files {
-        let [first, last] = [&file.first_row, &file.last_row];
-        let bar = mark("bar", place(first) as f64 * step, place(last) as f64 * step);
-        out.push_str(&plotted_row(name, &bar, &[first.clone(), last.clone()]));
+        let [from, to] = [&file.first_row, &file.last_row]
+            .map(|row| bounds.partition_point(|bound| **bound < **row) as f64 * step);
+        let rows = [file.first_row.clone(), file.last_row.clone()];
+        out.push_str(&plotted_row(name, &mark("bar", from, to), &rows));
     }
     out + "</tbody></table></div></figure>\n"
 }

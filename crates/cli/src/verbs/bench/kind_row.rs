@@ -52,8 +52,8 @@ const LOOKUPS_MIN: u64 = 100;
 /// Recommends the smallest kind whose measured error rate is at most 2 %, or at most twice the error rate of the
 /// best kind if that is more.
 pub(super) fn recommendation(kinds: &[KindRow]) -> Option<String> {
-    let with_filter = || kinds.iter().filter(|kind| kind.bits_per_key.is_some());
-    let lookups = with_filter().map(|kind| kind.lookups).min()?;
+    let with_filter = kinds.iter().filter(|kind| kind.bits_per_key.is_some());
+    let lookups = with_filter.clone().map(|kind| kind.lookups).min()?;
     if lookups < LOOKUPS_MIN {
         return Some(format!(
             "No filter is recommended: only {} absent keys are in the key ranges of the files, and at least \
@@ -61,15 +61,16 @@ pub(super) fn recommendation(kinds: &[KindRow]) -> Option<String> {
             show_count(lookups)
         ));
     }
-    let best = with_filter().filter_map(|kind| kind.error_rate_measured).reduce(f64::min)?;
-    let limit = (best * 2.0).max(0.02);
-    let is_good = |kind: &&KindRow| kind.error_rate_measured.is_some_and(|rate| rate <= limit);
-    let smallest =
-        with_filter().filter(is_good).min_by_key(|kind| (kind.filter_bytes, kind.filter))?;
+    let rates = with_filter.clone().filter_map(|kind| kind.error_rate_measured);
+    let limit = (rates.reduce(f64::min)? * 2.0).max(0.02);
+    let smallest = with_filter
+        .clone()
+        .filter(|kind| kind.error_rate_measured.is_some_and(|rate| rate <= limit))
+        .min_by_key(|kind| (kind.filter_bytes, kind.filter))?;
     let in_range = smallest.files_in_range_per_get;
     let skipped = in_range - smallest.false_files_per_get;
-    let of_hbase = with_filter().find(|kind| kind.filter == "hbase-bloom");
-    let of_hbase = of_hbase.filter(|hbase| hbase.filter != smallest.filter).map(|hbase| {
+    let bloom = with_filter.clone().find(|kind| kind.filter == "hbase-bloom");
+    let of_hbase = bloom.filter(|hbase| hbase.filter != smallest.filter).map(|hbase| {
         format!(
             ". HBase reads only hbase-bloom, which takes {:.2} bits and skips {:.2}: hfile filter rebuild --bloom-type ROW \
              writes it",

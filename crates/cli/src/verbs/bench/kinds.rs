@@ -157,25 +157,24 @@ impl FileRows {
         let rate = plan.bloom_error_rate()?.get();
         let sizing = ChunkSizing::new(rate as f32, CHUNK_BYTES, FOLDS)?;
         let per_chunk = sizing.max_keys as usize;
-        let chunk = |pairs: &[HashPair]| {
-            let mut chunk = ChunkBuilder::new(sizing);
+        let mut chunks: Vec<FoldedChunk> = Vec::new();
+        for pairs in self.pairs.chunks(per_chunk) {
+            let mut builder = ChunkBuilder::new(sizing);
             for pair in pairs {
-                chunk.insert(*pair);
+                builder.insert(*pair);
             }
-            chunk.finish()
-        };
-        let chunks: Vec<FoldedChunk> = self.pairs.chunks(per_chunk).map(chunk).collect();
-        sums.bytes += chunks.iter().map(|chunk| chunk.bits.len() as u64).sum::<u64>();
-        for (chunk, pairs) in chunks.iter().zip(self.pairs.chunks(per_chunk)) {
+            let chunk = builder.finish();
+            sums.bytes += chunk.bits.len() as u64;
             // Of the chunk as it is: a chunk of few keys is larger than the rate demands.
             let (keys, bits) = (pairs.len() as f64, chunk.bits.len() as f64 * 8.0);
             sums.promised += hbase_bloom_error_rate(keys, bits, sizing.hash_count.into()) * keys;
+            chunks.push(chunk);
         }
-        let pairs: Vec<HashPair> =
+        let asked_pairs: Vec<HashPair> =
             asked.iter().map(|key| HashPair::new(HashType::Murmur, key)).collect();
         let start = Instant::now();
         // Which chunk has the range of a key does not change how often it answers "maybe".
-        let maybe = pairs.iter().enumerate().filter(|(at, pair)| {
+        let maybe = asked_pairs.iter().enumerate().filter(|(at, pair)| {
             let chunk = &chunks[at % chunks.len().max(1)];
             may_contain(&chunk.bits, sizing.hash_count, **black_box(pair))
         });
@@ -199,7 +198,7 @@ impl Sums {
             lookups: self.lookups,
             files_in_range_per_get: self.lookups as f64 / gets,
             false_files_per_get: self.false_positives as f64 / gets,
-            ns_per_lookup: measured(self.nanos as f64).filter(|_| has_filter),
+            ns_per_lookup: if has_filter { measured(self.nanos as f64) } else { None },
         }
     }
 }

@@ -105,8 +105,9 @@ impl FilterChoice {
             }
             Self::HBaseBloom => options.bloom_type(BloomType::Row),
             Self::Ours(kind) => {
-                let budget = |bits: f64| Sizing::Bytes((bits * rows as f64 / 8.0) as u64);
-                let sizing = plan.bits_per_key.map_or(Sizing::ErrorRate(plan.error_rate), budget);
+                let sizing = plan.bits_per_key.map_or(Sizing::ErrorRate(plan.error_rate), |bits| {
+                    Sizing::Bytes((bits * rows as f64 / 8.0) as u64)
+                });
                 options.bloom_type(BloomType::None).filter(kind, sizing)
             }
         }
@@ -152,9 +153,9 @@ pub(super) fn run(
     shown: &str,
 ) -> anyhow::Result<(Load, Vec<Row>)> {
     let scratch = ScratchDirectory::create(None)?;
-    let progress = Progress::new(format!("loading, {shown}"), keys.present.len() as u64);
-    let mut loaded = Loaded::load(scratch.path(), choice, keys, plan, &progress)?;
-    drop(progress);
+    let loading = Progress::new(format!("loading, {shown}"), keys.present.len() as u64);
+    let mut loaded = Loaded::load(scratch.path(), choice, keys, plan, &loading)?;
+    drop(loading);
     // Each mix has gets that warm the cache and gets that are measured.
     let progress = Progress::new(format!("measuring gets, {shown}"), 2 * Mix::ALL.len() as u64);
     let mut rows = Vec::new();
@@ -219,10 +220,10 @@ impl Loaded {
         };
         let found = figures(&readers, false)?;
         let error_rate = choice.error_rate(plan, found.error_rate);
-        let map = store.stats().families.first().and_then(|family| family.map);
-        let map_bits = map.map(|map| map.bytes as f64 * 8.0 / keys.present.len() as f64);
+        let family_map = store.stats().families.first().and_then(|family| family.map);
+        let map_bits = family_map.map(|map| map.bytes as f64 * 8.0 / keys.present.len() as f64);
         let bits_per_key = found.bits_per_key.or(map_bits);
-        let map = map.map(|map| map.mode.name());
+        let map = family_map.map(|map| map.mode.name());
         let name = choice.name();
         let figures = FilterFigures { name, map, bits_per_key, error_rate, ..found };
         Ok(Self { store, load, figures })
@@ -257,11 +258,11 @@ impl Loaded {
         measure(
             gets,
             |key| {
-                let (mut value, mut cells) = (value.borrow_mut(), 0_u64);
-                value.clear();
+                let (mut copy, mut cells) = (value.borrow_mut(), 0_u64);
+                copy.clear();
                 self.store.get_with(&Get::row(key).column(FAMILY, QUALIFIER), |cell| {
                     cells += 1;
-                    value.extend_from_slice(cell.value);
+                    copy.extend_from_slice(cell.value);
                 })?;
                 Ok((cells, ReadTrace::default()))
             },
@@ -309,28 +310,29 @@ fn loaded_map(stats: &Stats, rows: usize) -> Option<LoadedMap> {
 
 /// Waits until the family map covers all files, or does not fit into the cache's budget.
 fn wait_for_family_map(store: &Store, choice: FilterChoice) {
-    let is_incomplete = || {
+    while choice.family_map() != MapMode::Off {
         let stats = store.stats();
         let family = stats.families.first();
-        let lacks = family.is_some_and(|family| {
-            family.map.unwrap_or_default().covered_files < family.files.min(MAP_FILES_MAX)
+        let is_complete = family.is_none_or(|family| {
+            family.map.unwrap_or_default().covered_files >= family.files.min(MAP_FILES_MAX)
         });
-        lacks && stats.map_failures == 0
-    };
-    while choice.family_map() != MapMode::Off && is_incomplete() {
+        if is_complete || stats.map_failures > 0 {
+            return;
+        }
         std::thread::sleep(Duration::from_millis(1));
     }
 }
 
 /// Lists the files in the directory of a family, with their sizes in bytes.
 fn store_files(family: &Path) -> anyhow::Result<Vec<(PathBuf, u64)>> {
-    let list = || {
-        let mut files = Vec::new();
-        for entry in std::fs::read_dir(family)? {
-            let entry = entry?;
-            files.push((entry.path(), entry.metadata()?.len()));
-        }
-        std::io::Result::Ok(files)
-    };
-    list().with_context(|| format!("{}: cannot list", family.display()))
+    list_with_sizes(family).with_context(|| format!("{}: cannot list", family.display()))
+}
+
+fn list_with_sizes(directory: &Path) -> std::io::Result<Vec<(PathBuf, u64)>> {
+    let mut files = Vec::new();
+    for listed in std::fs::read_dir(directory)? {
+        let entry = listed?;
+        files.push((entry.path(), entry.metadata()?.len()));
+    }
+    Ok(files)
 }

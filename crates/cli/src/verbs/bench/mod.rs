@@ -180,14 +180,14 @@ impl Bench {
 
     fn plan(&self, gets_default: usize) -> anyhow::Result<Plan> {
         let gets = self.gets.unwrap_or(gets_default);
-        let value_size = self.value_size.bytes();
+        let value_bytes = self.value_size.bytes();
         if gets == 0 || self.files == 0 || self.rows == Some(0) {
             return Err(
                 UsageError("--rows, --files and --gets must be at least 1".to_owned()).into()
             );
         }
         // A value of 1 MiB is 16 times the block size; larger ones would only measure copying.
-        let value_size = usize::try_from(value_size)
+        let value_size = usize::try_from(value_bytes)
             .ok()
             .filter(|size| *size <= 1 << 20)
             .ok_or_else(|| UsageError("--value-size must be at most 1 MiB".to_owned()))?;

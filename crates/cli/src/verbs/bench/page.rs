@@ -35,10 +35,10 @@ pub(super) fn page(report: &BenchReport) -> String {
         out.push_str(&key_ranges(&largest(&report.each_file), &shown_files(report)));
     }
     tables(&mut out, report);
-    let mut text = Vec::new();
+    let mut bytes = Vec::new();
     // Memory takes it.
-    let _ = report.write_text(&mut text);
-    let text = String::from_utf8_lossy(&text);
+    let _ = report.write_text(&mut bytes);
+    let text = String::from_utf8_lossy(&bytes);
     let _ = writeln!(
         out,
         "<details><summary>The report as text</summary><div class=\"scroll\" tabindex=\"0\"><pre>{}</pre></div>\
@@ -78,8 +78,8 @@ fn charts(report: &BenchReport) -> Vec<Chart> {
 }
 
 fn row(label: &str, value: f64) -> ChartRow {
-    let value = Spread { low: value, median: value, high: value };
-    ChartRow { label: label.to_owned(), value, limit: None }
+    let spread = Spread { low: value, median: value, high: value };
+    ChartRow { label: label.to_owned(), value: spread, limit: None }
 }
 
 /// The promised and the measured error rate of each filter.
@@ -122,11 +122,11 @@ fn error_rates(report: &BenchReport) -> Chart {
 
 /// The share of absent gets that skip each file.
 fn skip_rates(report: &BenchReport) -> Chart {
-    let rows = largest(&report.each_file).into_iter().filter_map(|(name, file)| {
+    let known = largest(&report.each_file).into_iter().filter_map(|(name, file)| {
         let skipped = 1.0 - file.error_rate_measured.filter(|_| file.filter != "none")?;
         Some(row(&name, skipped * 100.0))
     });
-    let rows: Vec<ChartRow> = rows.collect();
+    let rows: Vec<ChartRow> = known.collect();
     let title = format!("of {}", show_number(rows.len() as u64, "file"));
     Chart {
         id: "skip-rates",
@@ -150,10 +150,6 @@ fn of_results(
     report: &BenchReport,
     figure: impl Fn(&Row) -> f64,
 ) -> Chart {
-    let group = |mix: &[Row]| Group {
-        title: format!("gets of {} rows", mix.first().map_or("", |row| row.gets)),
-        rows: mix.iter().map(|of| row(&name(of), figure(of))).collect(),
-    };
     let by_mix = report.results.chunk_by(|one, other| one.gets == other.gets);
     Chart {
         id,
@@ -163,7 +159,12 @@ fn of_results(
             show_number(report.files, "file")
         ),
         scale: scale.to_owned(),
-        groups: by_mix.map(group).collect(),
+        groups: by_mix
+            .map(|mix| Group {
+                title: format!("gets of {} rows", mix.first().map_or("", |row| row.gets)),
+                rows: mix.iter().map(|of| row(&name(of), figure(of))).collect(),
+            })
+            .collect(),
         is_ratio: false,
     }
 }
@@ -189,8 +190,8 @@ fn filter_sizes(report: &BenchReport) -> Chart {
 
 /// The sizes of files.
 fn file_sizes(report: &BenchReport) -> Chart {
-    let files = largest(&report.each_file);
-    let files = files.iter().map(|(name, file)| row(name, file.bytes as f64 / 1024.0)).collect();
+    let listed = largest(&report.each_file);
+    let files = listed.iter().map(|(name, file)| row(name, file.bytes as f64 / 1024.0)).collect();
     let note = format!("On disk, with filters and indexes.{}", shown_files(report));
     sizes("file-sizes", "Sizes of files", &note, "KiB", files)
 }
@@ -226,27 +227,27 @@ fn largest(files: &[FileRow]) -> Vec<(String, &FileRow)> {
 }
 
 fn tables(out: &mut String, report: &BenchReport) {
-    let owned = |heading: &[&str]| heading.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
-    let head = owned(&[&["gets"], &heading(true)[..]].concat());
-    let rows = report.results.iter().map(|row| {
+    let head = [&["gets"], &heading(true)[..]].concat();
+    let results = report.results.iter().map(|row| {
         let mut cells = row.cells(true);
         cells.insert(0, row.gets.to_owned());
         cells
     });
-    add_table(out, "All files together", &head, &rows.collect::<Vec<_>>());
-    let rows: Vec<_> = report.kinds.iter().map(KindRow::cells).collect();
-    add_table(out, "Filters built from the rows", &owned(&kind_row::HEADING), &rows);
-    let rows: Vec<_> = report.each_file.iter().map(FileRow::cells).collect();
-    add_table(out, "Each file alone", &owned(&FILE_HEADING), &rows);
+    add_table(out, "All files together", &head, &results.collect::<Vec<_>>());
+    let kinds: Vec<_> = report.kinds.iter().map(KindRow::cells).collect();
+    add_table(out, "Filters built from the rows", &kind_row::HEADING, &kinds);
+    let files: Vec<_> = report.each_file.iter().map(FileRow::cells).collect();
+    add_table(out, "Each file alone", &FILE_HEADING, &files);
 }
 
-fn add_table(out: &mut String, title: &str, head: &[String], rows: &[Vec<String>]) {
+fn add_table(out: &mut String, title: &str, heading: &[&str], rows: &[Vec<String>]) {
+    let head: Vec<String> = heading.iter().map(|&text| text.to_owned()).collect();
     if !rows.is_empty() {
         let _ = writeln!(
             out,
             "<details><summary>{}</summary>{}</details>",
             escape(title),
-            table(title, head, rows)
+            table(title, &head, rows)
         );
     }
 }

@@ -360,15 +360,15 @@ impl Report for BenchReport {
             };
             writeln!(out, "By default (FAMILY_MAP AUTO), such a store has {made}.")?;
         }
-        let pairs = self.loads.iter().map(|load| {
+        let figures = self.loads.iter().map(|load| {
             let [get, with] = [load.ns_median_get, load.ns_median_get_with];
             let [get, with] = [get, with].map(|nanos| show_nanos(nanos as f64));
             format!("{} {get} / {with}", load.filter)
         });
-        let pairs: Vec<_> = pairs.collect();
+        let pairs: Vec<_> = figures.collect();
         if !pairs.is_empty() {
-            let pairs = pairs.join(", ");
-            writeln!(out, "present rows without counters, get / get_with: {pairs}")?;
+            let shown = pairs.join(", ");
+            writeln!(out, "present rows without counters, get / get_with: {shown}")?;
         }
         if !self.each_file.is_empty() {
             writeln!(out, "\nEach file alone, absent gets inside its key range:\n")?;

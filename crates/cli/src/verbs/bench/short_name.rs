@@ -11,10 +11,9 @@ const REGION_LEN: usize = 8;
 /// is the directory above the directory of the family.
 pub(super) fn short_names(paths: &[&str]) -> Vec<String> {
     let names: Vec<String> = paths.iter().map(|path| cut(part(path, 0), NAME_MAX)).collect();
-    let is_unique = |name: &String| names.iter().filter(|other| *other == name).count() == 1;
     let distinct = paths.iter().zip(&names).map(|(path, name)| {
         let region = part(path, 2);
-        if region.is_empty() || is_unique(name) {
+        if region.is_empty() || names.iter().filter(|other| *other == name).count() == 1 {
             return name.clone();
         }
         let start = cut(region, REGION_LEN + 1);
@@ -31,12 +30,12 @@ fn part(path: &str, from_end: usize) -> &str {
 
 /// Cuts a name in its middle, so that it has at most `len` characters; one that is a hash keeps its start only.
 fn cut(name: &str, len: usize) -> String {
-    let name: Vec<char> = name.chars().collect();
-    if name.len() <= len {
-        return name.iter().collect();
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() <= len {
+        return letters.iter().collect();
     }
-    let end = if len <= REGION_LEN + 1 { 0 } else { (len - 1) / 2 };
-    let (start, end) = (&name[..len - 1 - end], &name[name.len() - end..]);
+    let end_len = if len <= REGION_LEN + 1 { 0 } else { (len - 1) / 2 };
+    let (start, end) = (&letters[..len - 1 - end_len], &letters[letters.len() - end_len..]);
     start.iter().chain(&['…']).chain(end).collect()
 }
 

@@ -41,9 +41,9 @@ impl Ask {
             error => anyhow::Error::new(error).context(format!("{name}: cannot read the filter")),
         })?;
         let keys = self.keys.read()?;
-        let may_contain = |key: &[u8]| Ok(filter.may_contain(key));
         let kind = filter.kind().name().to_owned();
-        self.report_format.print(&AskReport::new(&self.file, kind, &keys, may_contain)?)
+        self.report_format
+            .print(&AskReport::new(&self.file, kind, &keys, |key| Ok(filter.may_contain(key)))?)
     }
 }
 

@@ -49,8 +49,8 @@ pub(super) fn for_each_key(
     mut visit: impl FnMut(&[u8]) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let name = transfer::display_name(path);
-    for (line, number) in io::BufRead::split(transfer::open_keys(path)?, b'\n').zip(1_u64..) {
-        let mut line = line.with_context(|| format!("{name}: cannot read line {number}"))?;
+    for (read, number) in io::BufRead::split(transfer::open_keys(path)?, b'\n').zip(1_u64..) {
+        let mut line = read.with_context(|| format!("{name}: cannot read line {number}"))?;
         if line.last() == Some(&b'\r') {
             line.pop();
         }

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use filter::Seed;
 use serde::Serialize;
 use sstable::{
-    BlockCache, BlockType, BloomType, Damage, FilterAnswer, ReadTrace, Reader, ReaderOptions,
-    RowProbe,
+    BlockCache, BlockType, BloomType, FilterAnswer, ReadTrace, Reader, ReaderOptions, RowProbe,
 };
 
 use super::interval::interval;
@@ -44,8 +43,8 @@ pub(super) fn measure_files(
 ) -> anyhow::Result<Answer> {
     if !path.is_dir() {
         let name = path.display().to_string();
-        let reader = Reader::open_file(single_hfile(path, "filter measure")?, options());
-        let reader = reader.inspect_err(|error| hint_at_filters(&name, error))?;
+        let opened = Reader::open_file(single_hfile(path, "filter measure")?, options());
+        let reader = opened.inspect_err(|error| hint_at_filters(&name, error))?;
         let Some(report) = measure(&reader, &name, probes)? else {
             refuse!("{name} {NO_FILTER}; add one with hfile filter rebuild");
         };
@@ -100,8 +99,9 @@ impl LeftOut {
 
 /// Prints a hint if a file is no HFile: it may be a filter in a file of its own.
 fn hint_at_filters(name: &str, error: &sstable::Error) {
-    let is_other = |damage: &Damage| damage.block == Some(BlockType::Trailer);
-    if matches!(error, sstable::Error::Corrupt { damage, .. } if is_other(damage)) {
+    if let sstable::Error::Corrupt { damage, .. } = error
+        && damage.block == Some(BlockType::Trailer)
+    {
         print_message(format_args!(
             "hfile: {name}: filter measure reads HFiles; a filter in a file of its own is read by hfile filter ask or, \
              if another library wrote it, by hfile filter foreign info"
@@ -145,8 +145,10 @@ fn known_filter(reader: &Reader) -> sstable::Result<Option<FileMeasureReport>> {
             ..FileMeasureReport::default()
         }));
     }
-    let is_measured = |kind| matches!(kind, BloomType::Row | BloomType::RowCol);
-    let bloom = reader.filters().bloom().filter(|bloom| is_measured(bloom.bloom_type));
+    let bloom = reader
+        .filters()
+        .bloom()
+        .filter(|bloom| matches!(bloom.bloom_type, BloomType::Row | BloomType::RowCol));
     Ok(bloom.map(|bloom| FileMeasureReport {
         filter: "hbase-bloom",
         query: FilterQuery::new(bloom.bloom_type == BloomType::RowCol),

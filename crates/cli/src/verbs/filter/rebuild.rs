@@ -144,8 +144,8 @@ impl Rebuild {
             let name = location.path.file_name().unwrap_or_default();
             let output = self.output.join(below).with_file_name(name);
             if !written.insert(output.clone()) {
-                let output = output.display();
-                refuse!("{output}: two files have this name, of which one is behind a link; copy them one by one");
+                let shown = output.display();
+                refuse!("{shown}: two files have this name, of which one is behind a link; copy them one by one");
             }
             let directory = output.parent().unwrap_or(&self.output);
             std::fs::create_dir_all(directory)
@@ -220,16 +220,16 @@ impl Rebuild {
         name: &str,
         destination: &Path,
     ) -> anyhow::Result<()> {
-        let source = FileSource::open(input);
-        let source: Arc<dyn ReadAt> =
-            Arc::new(source.with_context(|| format!("{name}: cannot open"))?);
-        let output = Output::create(destination, self.force)?;
+        let opened = FileSource::open(input);
+        let bytes: Arc<dyn ReadAt> =
+            Arc::new(opened.with_context(|| format!("{name}: cannot open"))?);
+        let sink = Output::create(destination, self.force)?;
         // The cells are read for the filter, and then the blocks are copied.
         let passes = if filter.is_some() { 2 } else { 1 };
-        let source = Arc::new(ShownReads::new(source, passes));
+        let source = Arc::new(ShownReads::new(bytes, passes));
         let without_id = FileInfoChange { key: store::tools::FILE_ID_KEY, value: None };
         let file = FileName::new(name);
-        let (output, _) = rebuild_filter(source, file, limits(), filter, &[without_id], output)?;
+        let (output, _) = rebuild_filter(source, file, limits(), filter, &[without_id], sink)?;
         output.finish()
     }
 }
@@ -319,16 +319,23 @@ impl RebuildReport {
             bits_per_key: bloom.bits_per_key(),
             error_rate: bloom.error_rate(),
         });
-        let (file, size) = (file.display().to_string(), reader.len());
-        Ok(Self { schema: 1, file, size, filter, bloom, error_rate_asked: asked, is_bloom })
+        Ok(Self {
+            schema: 1,
+            file: file.display().to_string(),
+            size: reader.len(),
+            filter,
+            bloom,
+            error_rate_asked: asked,
+            is_bloom,
+        })
     }
 }
 
 impl Report for RebuildReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         write!(out, "{}: {}", self.file, show_size(self.size))?;
-        let asked = self.error_rate_asked.map(|rate| format!(" ({} asked)", show_percent(rate)));
-        let asked = asked.unwrap_or_default();
+        let rate = self.error_rate_asked.map(|rate| format!(" ({} asked)", show_percent(rate)));
+        let asked = rate.unwrap_or_default();
         let (of_filter, of_bloom) = if self.is_bloom { ("", &*asked) } else { (&*asked, "") };
         match &self.filter {
             None => write!(out, ", no row filter")?,

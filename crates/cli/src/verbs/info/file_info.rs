@@ -27,16 +27,18 @@ pub(super) struct EntryReport {
 
 /// Returns all entries, by key.
 pub(super) fn entries(file_info: &FileInfo) -> Vec<EntryReport> {
-    let entry = |(key, value): (&[u8], &[u8])| {
-        let decoded = file_info.decoded(key).unwrap_or(FileInfoValue::Bytes(value));
-        EntryReport {
-            key: escape(key).to_string(),
-            value: hex(value),
-            text: text_of(&decoded),
-            decoded: json_of(&decoded),
-        }
-    };
-    file_info.iter().map(entry).collect()
+    file_info
+        .iter()
+        .map(|(key, value)| {
+            let decoded = file_info.decoded(key).unwrap_or(FileInfoValue::Bytes(value));
+            EntryReport {
+                key: escape(key).to_string(),
+                value: hex(value),
+                text: text_of(&decoded),
+                decoded: json_of(&decoded),
+            }
+        })
+        .collect()
 }
 
 /// Writes a line for each entry.
@@ -68,13 +70,13 @@ fn text_of(value: &FileInfoValue<'_>) -> String {
         FileInfoValue::Name(name) => escape(name.as_bytes()).to_string(),
         FileInfoValue::Key(key) => key.to_string(),
         FileInfoValue::Range(TimeRange { min, max }) => {
-            let (min, max) = (min.get(), max.get());
-            format!("{min} to {max} ({} to {})", time_text(min), time_text(max))
+            let (first, last) = (min.get(), max.get());
+            format!("{first} to {last} ({} to {})", time_text(first), time_text(last))
         }
         FileInfoValue::Files(names) if names.is_empty() => "no files".to_owned(),
         FileInfoValue::Files(names) => {
-            let names: Vec<_> = names.iter().map(|name| escape(name).to_string()).collect();
-            names.join(", ")
+            let escaped: Vec<_> = names.iter().map(|name| escape(name).to_string()).collect();
+            escaped.join(", ")
         }
         FileInfoValue::Bytes(bytes) if bytes.len() <= HEX_LEN_MAX => {
             format!("{} (hex:{})", escape(bytes), hex(bytes))

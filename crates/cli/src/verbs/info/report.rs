@@ -93,8 +93,8 @@ impl DescribedFile {
         let time_range = info.time_range();
         let create_time = info.create_time().map(Timestamp::get);
         // A file without puts states the greatest timestamp.
-        let earliest_put = info.earliest_put().filter(|time| *time != Timestamp::LATEST);
-        let earliest_put = earliest_put.map(Timestamp::get);
+        let time = info.earliest_put().filter(|time| *time != Timestamp::LATEST);
+        let earliest_put = time.map(Timestamp::get);
         Ok(Self {
             schema: 1,
             file,

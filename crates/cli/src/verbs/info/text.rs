@@ -94,17 +94,16 @@ impl DescribedFile {
 
     /// Writes how the file stores its cells: encoding, index, filters, origin.
     fn write_form(&self, out: &mut dyn Write) -> io::Result<()> {
-        let bloom = |bloom: &Option<BloomReport>| {
-            bloom.as_ref().map_or("none".to_owned(), BloomReport::text)
-        };
         line(out, "encoding", self.encoding)?;
         line(out, "compression", self.compression)?;
         line(out, "checksum", self.checksum)?;
         let levels = show_number(self.index_levels.into(), "level");
         let entries = show_number(self.index_root_entries.into(), "entry");
         line(out, "index", &format!("{levels}, {entries} in the root"))?;
-        line(out, "HBase Bloom", &bloom(&self.bloom))?;
-        line(out, "delete Bloom", &bloom(&self.delete_family_bloom))?;
+        let bloom = self.bloom.as_ref().map_or("none".to_owned(), BloomReport::text);
+        line(out, "HBase Bloom", &bloom)?;
+        let delete_bloom = self.delete_family_bloom.as_ref();
+        line(out, "delete Bloom", &delete_bloom.map_or("none".to_owned(), BloomReport::text))?;
         let filter = self.filter.as_ref().map_or("none".to_owned(), FilterReport::text);
         line(out, "row filter", &filter)?;
         if !self.meta_blocks.is_empty() {

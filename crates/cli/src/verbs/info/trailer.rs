@@ -13,7 +13,8 @@ pub(super) struct TrailerReport([(&'static str, Value); 15]);
 
 impl From<&Trailer> for TrailerReport {
     fn from(trailer: &Trailer) -> Self {
-        let offset = |offset: Option<BlockOffset>| json!(offset.map(BlockOffset::get));
+        let first_block = trailer.first_data_block_offset.map(BlockOffset::get);
+        let last_block = trailer.last_data_block_offset.map(BlockOffset::get);
         Self([
             ("major_version", json!(trailer.major_version)),
             ("minor_version", json!(trailer.minor_version)),
@@ -26,8 +27,8 @@ impl From<&Trailer> for TrailerReport {
             ("entry_count", json!(trailer.entry_count)),
             ("num_data_index_levels", json!(trailer.num_data_index_levels)),
             // `null` in a file without cells, for which HBase writes -1.
-            ("first_data_block_offset", offset(trailer.first_data_block_offset)),
-            ("last_data_block_offset", offset(trailer.last_data_block_offset)),
+            ("first_data_block_offset", json!(first_block)),
+            ("last_data_block_offset", json!(last_block)),
             ("comparator_class_name", json!(trailer.comparator_class_name())),
             ("compression_codec", json!(trailer.compression.name())),
             // Always `null`: encrypted files cannot be read.

@@ -44,8 +44,8 @@ impl Info {
         }
         let mut is_first = true;
         Inputs::expand_all(&self.files).for_each(|input| {
-            let report = describe(input)?;
-            let report = TextReport { report, shows_all: self.all };
+            let described = describe(input)?;
+            let report = TextReport { report: described, shows_all: self.all };
             self.report_format.print_next(&report, &mut is_first)
         })
     }

@@ -114,10 +114,10 @@ impl Sample {
             let found = black_box(written.look_up(&probe)?);
             times.push(started.elapsed());
             if found.cell().is_none() {
-                let row = cells::escape(row);
                 return Err(Failure::ReadMismatch(format!(
-                    "{}: row {row} not found",
-                    written.name()
+                    "{}: row {} not found",
+                    written.name(),
+                    cells::escape(row)
                 ))
                 .into());
             }
@@ -132,9 +132,9 @@ fn read_batch(scanner: &mut Scanner, batch: &mut Vec<Cell>) -> sstable::Result<b
     batch.clear();
     let mut bytes = 0;
     while bytes < BATCH_BYTES
-        && let Some(cell) = scanner.cell()
+        && let Some(current) = scanner.cell()
     {
-        let cell = cell.to_cell();
+        let cell = current.to_cell();
         bytes += cell_bytes(&cell);
         batch.push(cell);
         scanner.advance()?;

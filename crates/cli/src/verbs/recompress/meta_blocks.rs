@@ -14,9 +14,9 @@ pub(super) fn copy_meta_blocks<W: Write>(
 ) -> anyhow::Result<()> {
     for name in reader.blocks().meta_names() {
         let body = reader.blocks().meta(name, &mut ReadTrace::default())?;
-        let name = std::str::from_utf8(name)
+        let text = std::str::from_utf8(name)
             .with_context(|| format!("{}: the name of a META block is not UTF-8", reader.name()))?;
-        writer.append_meta(name, body.unwrap_or_default())?;
+        writer.append_meta(text, body.unwrap_or_default())?;
     }
     Ok(())
 }

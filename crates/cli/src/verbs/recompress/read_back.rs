@@ -33,9 +33,9 @@ pub(crate) fn check_sound(
     destination: &Path,
 ) -> anyhow::Result<(Arc<dyn ReadAt>, FileName)> {
     let name = destination.display().to_string();
-    let source = FileSource::open(written);
+    let opened = FileSource::open(written);
     let source: Arc<dyn ReadAt> =
-        Arc::new(source.with_context(|| format!("{name}: cannot read back"))?);
+        Arc::new(opened.with_context(|| format!("{name}: cannot read back"))?);
     let progress = Progress::bytes("checking", source.len());
     let file = FileName::new(&*name);
     let found =
@@ -57,9 +57,9 @@ pub(super) fn compare(
     written: &Reader,
     progress: &Progress,
 ) -> anyhow::Result<()> {
-    let (mut original, mut copy) = (scan(original)?, scan(written)?);
+    let (mut left, mut right) = (scan(original)?, scan(written)?);
     loop {
-        match (original.cell(), copy.cell()) {
+        match (left.cell(), right.cell()) {
             (None, None) => return Ok(()),
             (Some(one), Some(other)) if one == other => {}
             (Some(cell), _) | (None, Some(cell)) => {
@@ -70,8 +70,8 @@ pub(super) fn compare(
                 .into());
             }
         }
-        original.advance()?;
-        copy.advance()?;
+        left.advance()?;
+        right.advance()?;
         progress.advance(1);
     }
 }

@@ -85,11 +85,13 @@ impl ComparedEncodings {
 impl Report for ComparedEncodings {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let (cells, size) = (show_number(self.cells, "cell"), show_size(self.size));
-        let Self { file, encoding, compression, .. } = self;
+        let Self { encoding, compression, .. } = self;
         let bytes = show_size(self.cell_bytes);
-        let file = as_line(file);
+        let file = as_line(&self.file);
         writeln!(out, "{file}: {cells} of {bytes}, {size} as {encoding}, {compression}")?;
-        let row = |variant: &Variant| {
+        let heading =
+            ["encoding", "codec", "size", "ratio", "write MB/s", "scan cells/s", "get", ""];
+        let rows = self.variants.iter().map(|variant| {
             let is_now = (variant.encoding, variant.compression) == (*encoding, *compression);
             vec![
                 variant.encoding.to_owned(),
@@ -101,10 +103,8 @@ impl Report for ComparedEncodings {
                 or_dash(variant.get_nanoseconds, |nanos| show_nanos(nanos as f64)),
                 if is_now { "now" } else { "" }.to_owned(),
             ]
-        };
-        let heading =
-            ["encoding", "codec", "size", "ratio", "write MB/s", "scan cells/s", "get", ""];
-        write_table(out, &heading, self.variants.iter().map(row))
+        });
+        write_table(out, &heading, rows)
     }
 }
 

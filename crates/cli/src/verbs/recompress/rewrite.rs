@@ -31,9 +31,9 @@ impl Rewrite {
         options: WriterOptions,
         destination: &Path,
     ) -> anyhow::Result<FileSummary> {
-        let output = Output::create(destination, self.force)?;
+        let sink = Output::create(destination, self.force)?;
         let name = FileName::new(destination.display().to_string());
-        let mut writer = Writer::new(output, name, options)?;
+        let mut writer = Writer::new(sink, name, options)?;
         let progress = Progress::new("writing", reader.trailer().entry_count);
         let mut scanner = scan(reader)?;
         while let Some(cell) = scanner.cell() {
@@ -44,7 +44,9 @@ impl Rewrite {
         copy_meta_blocks(reader, &mut writer)?;
         let (output, summary) = writer.finish()?;
         drop(progress);
-        if let Some(written) = output.path().filter(|_| !self.no_verify) {
+        if let Some(written) = output.path()
+            && !self.no_verify
+        {
             read_back::check(reader, written, destination)?;
         }
         output.finish()?;

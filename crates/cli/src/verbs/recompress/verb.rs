@@ -112,10 +112,10 @@ impl Recompress {
     ) -> anyhow::Result<Answer> {
         let input = single_hfile(file, "recompress --output")?;
         let reader = Reader::open_file(input, reader_options())?;
-        let options = self.writer_options(&reader, block_size)?;
+        let unchanged = self.writer_options(&reader, block_size)?;
         let codec = self.compression.unwrap_or(reader.blocks().compression());
         let encoding = self.data_block_encoding.unwrap_or(reader.blocks().encoding());
-        let options = options.compression(codec).data_block_encoding(encoding);
+        let options = unchanged.compression(codec).data_block_encoding(encoding);
         let written = Rewrite { force: self.force, no_verify: self.no_verify };
         let summary = written.run(&reader, options, destination)?;
         if destination == Path::new("-") {
@@ -136,10 +136,10 @@ impl Recompress {
         if reader.half().is_some() {
             return refuse_half(file, &target);
         }
-        let reader = reader.whole();
-        let options = self.writer_options(reader, block_size)?;
-        let encodings = DataBlockEncoding::ALL.into_iter();
-        let encodings = encodings.filter(|encoding| {
+        let hfile = reader.whole();
+        let options = self.writer_options(hfile, block_size)?;
+        let all = DataBlockEncoding::ALL.into_iter();
+        let encodings = all.filter(|encoding| {
             self.data_block_encoding.is_none_or(|requested| requested == *encoding)
         });
         let codecs: Vec<_> = match self.compression {
@@ -152,16 +152,16 @@ impl Recompress {
 
         let scratch = ScratchDirectory::create(None)?;
         // Each variant is written, and then compared with the original.
-        let steps = reader.trailer().entry_count.saturating_mul(2 * variants.len() as u64);
+        let steps = hfile.trailer().entry_count.saturating_mul(2 * variants.len() as u64);
         let progress = Progress::new("sampling", steps);
-        let sample = Sample::read(reader)?;
-        let mut report = ComparedEncodings::new(file.path(), reader, sample.cell_bytes);
+        let sample = Sample::read(hfile)?;
+        let mut report = ComparedEncodings::new(file.path(), hfile, sample.cell_bytes);
         for (encoding, codec) in variants {
             progress.set_phase(format!("{encoding}, {codec}"));
-            let options = options.clone().data_block_encoding(encoding).compression(codec);
+            let variant = options.clone().data_block_encoding(encoding).compression(codec);
             let destination = scratch.path().join(format!("{encoding}-{codec}"));
             let measured = sample
-                .measure(reader, options, &destination, &progress)
+                .measure(hfile, variant, &destination, &progress)
                 .with_context(|| format!("{} as {encoding}, {codec}", file.name()))?;
             report.add(encoding, codec, &measured);
         }

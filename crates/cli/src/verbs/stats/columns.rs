@@ -92,11 +92,10 @@ impl Columns {
         tallies.sort_unstable_by(|(name, tally), (other_name, other)| {
             other.bytes.cmp(&tally.bytes).then_with(|| name.cmp(other_name))
         });
-        let report = |(name, tally): (&Vec<u8>, &Tally)| ColumnReport {
-            column: escape(name).to_string(),
-            tally: *tally,
-        };
-        tallies.into_iter().map(report).collect()
+        tallies
+            .into_iter()
+            .map(|(name, tally)| ColumnReport { column: escape(name).to_string(), tally: *tally })
+            .collect()
     }
 }
 

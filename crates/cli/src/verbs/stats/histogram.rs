@@ -114,15 +114,13 @@ impl Histogram {
     /// Returns the counts by powers of two: 0, 1, 2 to 3, 4 to 7 and so on, without empty ends.
     pub(super) fn powers_of_two(&self) -> Vec<Bucket> {
         let Some((min, max)) = self.range() else { return Vec::new() };
-        let power = |number: u64| u64::BITS - number.leading_zeros();
-        let mut powers: Vec<Bucket> = (power(min)..=power(max))
-            .map(|power| {
-                let from = power.checked_sub(1).map_or(0, |power| 1 << power);
-                Bucket { from, to: from + from.saturating_sub(1), count: 0 }
-            })
-            .collect();
+        let mut powers = Vec::new();
+        for digits in binary_digits(min)..=binary_digits(max) {
+            let from = digits.checked_sub(1).map_or(0, |power| 1 << power);
+            powers.push(Bucket { from, to: from + from.saturating_sub(1), count: 0 });
+        }
         for (index, count) in self.buckets.iter().enumerate().filter(|(_, count)| **count > 0) {
-            let at = power(last_of_bucket(index)) - power(min);
+            let at = binary_digits(last_of_bucket(index)) - binary_digits(min);
             if let Some(bucket) = powers.get_mut(at as usize) {
                 bucket.count += count;
             }
@@ -131,17 +129,21 @@ impl Histogram {
     }
 }
 
+const fn binary_digits(number: u64) -> u32 {
+    u64::BITS - number.leading_zeros()
+}
+
 /// The index of a number's bucket.
 fn bucket_of(number: u64) -> usize {
-    let power = (u64::BITS - number.leading_zeros()).saturating_sub(POWER_BITS + 1);
+    let power = binary_digits(number).saturating_sub(POWER_BITS + 1);
     (u64::from(power) * PER_POWER + (number >> power)) as usize
 }
 
 /// The greatest number of a bucket.
 fn last_of_bucket(index: usize) -> u64 {
-    let index = index as u64;
-    let power = (index / PER_POWER).saturating_sub(1);
-    let first = (index - power * PER_POWER) << power;
+    let number = index as u64;
+    let power = (number / PER_POWER).saturating_sub(1);
+    let first = (number - power * PER_POWER) << power;
     first + ((1 << power) - 1)
 }
 
@@ -216,8 +218,8 @@ mod tests {
             left.add(number);
             all.add(number);
         }
-        let json = |histogram| serde_json::to_value(histogram).expect("JSON");
-        assert_eq!(json(&left), json(&all));
+        let [merged, expected] = [&left, &all].map(|histogram| serde_json::json!(histogram));
+        assert_eq!(merged, expected);
         assert_eq!(left.sum(), u64::MAX, "the sum exceeds a u64");
     }
 

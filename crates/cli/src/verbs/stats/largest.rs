@@ -59,16 +59,15 @@ impl Largest {
 
     /// Compares with the largest of a later file.
     pub(super) fn merge(&mut self, other: Self) {
-        let replace = |own: &mut Option<LargestRow>, other: Option<LargestRow>, by_bytes: bool| {
-            let size = |row: &LargestRow| if by_bytes { row.bytes } else { row.cells };
-            if other.as_ref().map(size) > own.as_ref().map(size) {
-                *own = other;
-            }
-        };
-        replace(&mut self.row_by_bytes, other.row_by_bytes, true);
-        replace(&mut self.row_by_cells, other.row_by_cells, false);
-        if other.cell.as_ref().map(|cell| cell.bytes) > self.cell.as_ref().map(|cell| cell.bytes) {
-            self.cell = other.cell;
-        }
+        replace_if_larger(&mut self.row_by_bytes, other.row_by_bytes, |row| row.bytes);
+        replace_if_larger(&mut self.row_by_cells, other.row_by_cells, |row| row.cells);
+        replace_if_larger(&mut self.cell, other.cell, |cell| cell.bytes);
+    }
+}
+
+fn replace_if_larger<T>(own: &mut Option<T>, other: Option<T>, size: impl Fn(&T) -> u64) {
+    let Some(other) = other else { return };
+    if own.as_ref().is_none_or(|own| size(own) < size(&other)) {
+        *own = Some(other);
     }
 }

@@ -35,13 +35,10 @@ pub(super) struct Parts(pub(super) Vec<Part>);
 
 impl Default for Parts {
     fn default() -> Self {
-        let empty = |&(part, _): &(&'static str, _)| Part {
-            part,
-            blocks: 0,
-            bytes: 0,
-            uncompressed_bytes: 0,
-        };
-        Self(PARTS.iter().map(empty).collect())
+        let parts = PARTS.iter();
+        let empty =
+            parts.map(|&(part, _)| Part { part, blocks: 0, bytes: 0, uncompressed_bytes: 0 });
+        Self(empty.collect())
     }
 }
 

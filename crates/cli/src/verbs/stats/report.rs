@@ -61,12 +61,6 @@ impl StatsReport {
     pub(super) fn new(files: Vec<String>, problems: Vec<FailedFile>, stats: FileStats) -> Self {
         let FileStats { size, cells, parts, problem: _ } = stats;
         let types = CellType::ALL.iter().zip(cells.types);
-        let times = |(min, max)| TimesReport {
-            min,
-            max,
-            min_date: time_text(min),
-            max_date: time_text(max),
-        };
         Self {
             schema: 1,
             files,
@@ -77,7 +71,12 @@ impl StatsReport {
             rows: cells.histograms.row_bytes.count(),
             types: types.map(|(cell_type, count)| (cell_type.name(), count)).collect(),
             tags: cells.tags.report(),
-            timestamps: cells.timestamps.map(times),
+            timestamps: cells.timestamps.map(|(min, max)| TimesReport {
+                min,
+                max,
+                min_date: time_text(min),
+                max_date: time_text(max),
+            }),
             largest_row_by_bytes: cells.largest.row_by_bytes,
             largest_row_by_cells: cells.largest.row_by_cells,
             largest_cell: cells.largest.cell,

@@ -61,17 +61,20 @@ impl Tags {
     }
 
     pub(super) fn report(&self) -> TagsReport {
-        let of_type = |(&tag_type, &(tags, bytes)): (&u8, &(u64, u64))| TagTypeReport {
-            r#type: tag_type,
-            name: name(tag_type),
-            tags,
-            bytes,
-        };
         TagsReport {
             cells: self.cells,
             tags: self.types.values().map(|(tags, _)| tags).sum(),
             bytes: self.bytes,
-            types: self.types.iter().map(of_type).collect(),
+            types: self
+                .types
+                .iter()
+                .map(|(&tag_type, &(tags, bytes))| TagTypeReport {
+                    r#type: tag_type,
+                    name: name(tag_type),
+                    tags,
+                    bytes,
+                })
+                .collect(),
         }
     }
 }

@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use cells::time_text;
 
 use super::columns::{COLUMNS_MAX, ColumnReport};
-use super::histogram::Histogram;
 use super::report::StatsReport;
 use crate::text::output::{Report, write_table};
 use crate::text::printable::as_line;
@@ -48,9 +47,9 @@ impl StatsReport {
         line(out, "cells", &show_count(self.cells))?;
         let note = if self.files.len() > 1 { ", the sum of each file's rows" } else { "" };
         line(out, "rows", &format!("{}{note}", show_count(self.rows)))?;
-        let types = self.types.iter().filter(|(_, count)| **count > 0);
+        let present = self.types.iter().filter(|(_, count)| **count > 0);
         let types: Vec<_> =
-            types.map(|(name, count)| format!("{name} {}", show_count(*count))).collect();
+            present.map(|(name, count)| format!("{name} {}", show_count(*count))).collect();
         line(out, "types", &types.join(", "))?;
         if let Some(times) = &self.timestamps {
             let (min, max) = (times.min, times.max);
@@ -83,26 +82,33 @@ impl StatsReport {
         if tags.cells == 0 {
             return line(out, "tags", "none");
         }
-        let of_type = |of_type: &super::tags::TagTypeReport| {
-            let name = of_type.name.map(|name| format!(" ({name})")).unwrap_or_default();
-            format!("type {}{name}: {}", of_type.r#type, show_count(of_type.tags))
-        };
-        let types: Vec<_> = tags.types.iter().map(of_type).collect();
+        let types: Vec<_> = tags
+            .types
+            .iter()
+            .map(|of_type| {
+                let name = of_type.name.map(|name| format!(" ({name})")).unwrap_or_default();
+                format!("type {}{name}: {}", of_type.r#type, show_count(of_type.tags))
+            })
+            .collect();
         let (count, cells) = (show_number(tags.tags, "tag"), show_number(tags.cells, "cell"));
         let bytes = show_number(tags.bytes, "byte");
         line(out, "tags", &format!("{count} of {cells}, {bytes}; {}", types.join(", ")))
     }
 
     fn write_lengths(&self, out: &mut dyn Write) -> io::Result<()> {
-        let row = |(name, histogram): (&str, &Histogram)| {
-            let (min, max) = histogram.range()?;
-            let at = histogram.percentiles()?;
-            let mut row = vec![name.to_owned(), show_count(histogram.count()), show_count(min)];
-            row.extend([at.p50, at.p75, at.p95, at.p99, at.p99_9, max].map(show_count));
-            row.push(format!("{:.1}", histogram.mean()));
-            Some(row)
-        };
-        let rows: Vec<_> = self.histograms.named().into_iter().filter_map(row).collect();
+        let rows: Vec<_> = self
+            .histograms
+            .named()
+            .into_iter()
+            .filter_map(|(name, histogram)| {
+                let (min, max) = histogram.range()?;
+                let at = histogram.percentiles()?;
+                let mut row = vec![name.to_owned(), show_count(histogram.count()), show_count(min)];
+                row.extend([at.p50, at.p75, at.p95, at.p99, at.p99_9, max].map(show_count));
+                row.push(format!("{:.1}", histogram.mean()));
+                Some(row)
+            })
+            .collect();
         if rows.is_empty() {
             return Ok(());
         }
@@ -122,8 +128,8 @@ impl StatsReport {
             let most = buckets.iter().map(|bucket| bucket.count).max().unwrap_or(0).max(1);
             for bucket in buckets {
                 let range = format!("{} to {}", show_count(bucket.from), show_count(bucket.to));
-                let len = u128::from(bucket.count) * u128::from(BAR_LEN);
-                let len = len.div_ceil(u128::from(most)) as usize;
+                let scaled = u128::from(bucket.count) * u128::from(BAR_LEN);
+                let len = scaled.div_ceil(u128::from(most)) as usize;
                 let (count, bar) = (show_count(bucket.count), "#".repeat(len));
                 writeln!(out, "{}", format!("{range:>27} {count:>15}  {bar}").trim_end())?;
             }

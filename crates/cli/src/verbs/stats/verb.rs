@@ -98,9 +98,9 @@ impl Total {
         self.stats.size += size;
         self.stats.cells.merge(cells);
         self.stats.parts.merge(&parts);
-        let problem = problem.map(anyhow::Error::from);
-        self.problems.extend(problem.iter().map(|error| FailedFile::new(file.name(), error)));
-        problem
+        let error = problem.map(anyhow::Error::from);
+        self.problems.extend(error.iter().map(|error| FailedFile::new(file.name(), error)));
+        error
     }
 
     fn report(self) -> StatsReport {

@@ -48,20 +48,21 @@ impl WithStore<Alter> {
 
 /// Returns the settings that differ.
 fn changes(before: &FamilyOptions, after: &FamilyOptions) -> Vec<Change> {
-    let (before, after) = (before.hbase_settings(), after.hbase_settings());
-    let value = |settings: &[(&'static str, String)], wanted: &str| {
-        settings.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.clone())
-    };
-    let added = after.iter().filter(|(name, _)| value(&before, name).is_none());
-    let names = before.iter().chain(added).map(|(name, _)| *name);
+    let (old, new) = (before.hbase_settings(), after.hbase_settings());
+    let added = new.iter().filter(|(name, _)| value(&old, name).is_none());
+    let names = old.iter().chain(added).map(|(name, _)| *name);
     names
         .map(|setting| Change {
             setting,
-            before: value(&before, setting),
-            after: value(&after, setting),
+            before: value(&old, setting),
+            after: value(&new, setting),
         })
         .filter(|change| change.before != change.after)
         .collect()
+}
+
+fn value(settings: &[(&'static str, String)], wanted: &str) -> Option<String> {
+    settings.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.clone())
 }
 
 #[derive(Serialize)]

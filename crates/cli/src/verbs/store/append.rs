@@ -26,8 +26,8 @@ impl WithStore<Append> {
     /// Appends.
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let Column { family, row, qualifier } = &self.verb.column;
-        let (qualifier, suffix) = (qualifier.as_bytes(), self.verb.suffix.as_bytes());
-        let change = Change::new(row.as_bytes()).column(family, qualifier, suffix);
+        let suffix = self.verb.suffix.as_bytes();
+        let change = Change::new(row.as_bytes()).column(family, qualifier.as_bytes(), suffix);
         self.write(|store| {
             check_family(store, family)?;
             Ok(store.append(&change)?.len() as u64)

@@ -142,13 +142,18 @@ impl ChangeReport {
                 print_message(format!("{name}: {files} without the row filter: {why}"));
             }
         }
-        let changes = before.iter().filter_map(|before| {
-            let after = after.families.iter().find(|after| after.name == before.name)?;
-            let (family, before, after) =
-                (before.name.clone(), Sizes::of(before), Sizes::of(after));
-            (before != after).then_some(FamilyChange { family, before, after })
-        });
-        let (families, sequence_id) = (changes.collect(), after.sequence_id);
+        let mut families = Vec::new();
+        for old in before {
+            let Some(new) = after.families.iter().find(|new| new.name == old.name) else {
+                continue;
+            };
+            let (old_sizes, new_sizes) = (Sizes::of(old), Sizes::of(new));
+            if old_sizes != new_sizes {
+                let family = old.name.clone();
+                families.push(FamilyChange { family, before: old_sizes, after: new_sizes });
+            }
+        }
+        let sequence_id = after.sequence_id;
         Self { schema: 1, families, sequence_id, seconds: watch.seconds(), nothing }
     }
 }

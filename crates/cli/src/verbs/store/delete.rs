@@ -38,10 +38,10 @@ impl WithStore<Delete> {
             let Delete { row, column, .. } = &self.verb;
             let family = String::from_utf8_lossy(column.family());
             check_family(store, &family)?;
-            let row = store::Delete::row(row.as_bytes());
+            let delete = store::Delete::row(row.as_bytes());
             let batch = WriteBatch::from(match column.qualifier() {
-                Some(qualifier) => row.column_at(&*family, qualifier.as_bytes(), time),
-                None => row.family_at(&*family, time),
+                Some(qualifier) => delete.column_at(&*family, qualifier.as_bytes(), time),
+                None => delete.family_at(&*family, time),
             });
             let cells = batch.len() as u64;
             store.write(batch, Durability::Logged)?;

@@ -80,9 +80,9 @@ pub(super) fn check_family(store: &Store, family: &str) -> transfer::Result<()> 
 /// The results are correct without them: the read searched more files.
 pub(super) fn warn_about_filters(store: &Store) {
     for store::FilterProblem { family, file, what, .. } in store.stats().filter_problems {
-        let what = as_line(&what).into_owned();
+        let problem = as_line(&what);
         print_message_lines(&format!(
-            "hfile: warning: {family}/{file}: a filter cannot be used and is ignored: {what}\n\
+            "hfile: warning: {family}/{file}: a filter cannot be used and is ignored: {problem}\n\
              next: hfile store compact DIR {family} --major rewrites the family"
         ));
     }

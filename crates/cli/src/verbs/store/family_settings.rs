@@ -99,7 +99,7 @@ impl FromStr for Ttl {
 impl FamilySettings {
     /// Returns `options` with the given settings.
     pub(super) fn apply(&self, options: FamilyOptions) -> anyhow::Result<FamilyOptions> {
-        let options = options
+        let given = options
             .given(self.versions, FamilyOptions::versions)
             .given(self.min_versions, FamilyOptions::min_versions)
             .given(self.ttl.map(|Ttl(ttl)| ttl), FamilyOptions::ttl)
@@ -110,10 +110,10 @@ impl FamilySettings {
             .given(self.compression, FamilyOptions::compression)
             .given(self.family_map, FamilyOptions::family_map)
             .given(self.key_value, FamilyOptions::key_value);
-        let bloom = self.bloom_type(options.bloom())?;
-        let options = self.apply_filter(options.bloom_type(bloom))?;
-        options.check().map_err(|error| UsageError(error.to_string()))?;
-        Ok(options)
+        let bloom = self.bloom_type(given.bloom())?;
+        let with_filters = self.apply_filter(given.bloom_type(bloom))?;
+        with_filters.check().map_err(|error| UsageError(error.to_string()))?;
+        Ok(with_filters)
     }
 
     /// Returns the Bloom type: `current` unless the options name another.

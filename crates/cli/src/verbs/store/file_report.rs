@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use serde::Serialize;
 use sstable::BlockType;
-use store::tools::{FileKind, FileProblem, FileReport, VerifyEvent};
+use store::tools::{FileKind, FileReport, VerifyEvent};
 
 use crate::failure::Answer;
 use crate::text::lost_rows::LostRowsReport;
@@ -103,13 +103,6 @@ impl PrintedReport {
             }
             _ => "left-over",
         };
-        let finding = |problem: &FileProblem| Finding {
-            offset: problem.at,
-            bytes: problem.len,
-            block: problem.block.map(BlockType::name),
-            what: problem.what.clone(),
-            rows: problem.rows.as_ref().map(LostRowsReport::from),
-        };
         Self {
             schema: 1,
             file: report.path.display().to_string(),
@@ -119,7 +112,17 @@ impl PrintedReport {
             records,
             cells: report.cells,
             totals_checked,
-            errors: report.problems.iter().map(finding).collect(),
+            errors: report
+                .problems
+                .iter()
+                .map(|problem| Finding {
+                    offset: problem.at,
+                    bytes: problem.len,
+                    block: problem.block.map(BlockType::name),
+                    what: problem.what.clone(),
+                    rows: problem.rows.as_ref().map(LostRowsReport::from),
+                })
+                .collect(),
             unread: report.unread.clone(),
             notes: report.notes.clone(),
         }
@@ -142,9 +145,9 @@ impl Report for PrintedReport {
         }
         writeln!(out)?;
         for Finding { offset, bytes, block, what, rows } in &self.errors {
-            let block = block.map(|name| format!("{name} block ")).unwrap_or_default();
-            let bytes = bytes.map(|len| format!(", {}", show_number(len, "byte")));
-            writeln!(out, "  {block}at {offset:#x}{}: {what}", bytes.unwrap_or_default())?;
+            let place = block.map(|name| format!("{name} block ")).unwrap_or_default();
+            let size = bytes.map(|len| format!(", {}", show_number(len, "byte")));
+            writeln!(out, "  {place}at {offset:#x}{}: {what}", size.unwrap_or_default())?;
             if let Some(rows) = rows {
                 writeln!(out, "    {}", rows.text())?;
             }

@@ -110,17 +110,18 @@ fn is_hidden(store: &Store, row: &KeyText, versions: &Versions) -> anyhow::Resul
 
 fn raw_scan(family: &str, row: &KeyText, versions: &Versions) -> anyhow::Result<store::Scan> {
     let (min, max) = versions.time_range()?;
-    let scan = store::Scan::family(family).start(row.as_bytes());
-    let scan = scan.stop([row.as_bytes(), b"\0"].concat());
+    let from_row = store::Scan::family(family).start(row.as_bytes());
+    let scan = from_row.stop([row.as_bytes(), b"\0"].concat());
     Ok(scan.versions(versions.count(true)).time_range(min, max).raw(true))
 }
 
 /// Reads row keys from a file, one per line; skips empty lines.
 fn read_rows(path: &Path) -> anyhow::Result<Vec<KeyText>> {
     let mut rows = Vec::new();
-    for (line, number) in transfer::open_keys(path)?.lines().zip(1_u64..) {
-        let name = || transfer::display_name(path);
-        let line = line.with_context(|| format!("{}: cannot read line {number}", name()))?;
+    for (read, number) in transfer::open_keys(path)?.lines().zip(1_u64..) {
+        let line = read.with_context(|| {
+            format!("{}: cannot read line {number}", transfer::display_name(path))
+        })?;
         if !line.is_empty() {
             rows.push(line.parse()?);
         }

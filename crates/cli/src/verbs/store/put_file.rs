@@ -91,9 +91,9 @@ impl PutFile {
 
     fn write(&self, input: &mut Input, writer: &mut BatchWriter<'_>) -> anyhow::Result<()> {
         loop {
-            let cell = input.next();
+            let read = input.next();
             let line = input.line();
-            let cell = match cell {
+            let cell = match read {
                 Some(Ok(cell)) => self.check(cell, input),
                 Some(Err(error)) => Err(error.into()),
                 None => {

@@ -35,9 +35,8 @@ impl WithStore<Stats> {
             store.build_family_maps();
         }
         let stats = store.stats();
-        let mode = |name: &str| store.family(name).map(|options| options.map_mode().name());
         let families = stats.families.into_iter().map(|family| FamilyReport {
-            map_mode: mode(&family.name),
+            map_mode: store.family(&family.name).map(|options| options.map_mode().name()),
             map: family.map.map(MapReport::from),
             family: family.name,
             files: family.files,
@@ -177,7 +176,7 @@ impl Report for StatsReport {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let heading =
             ["family", "files", "on disk", "cells in files", "memstore", "cells in memstore"];
-        let row = |family: &FamilyReport| {
+        let rows = self.families.iter().map(|family| {
             vec![
                 family.family.clone(),
                 show_count(family.files),
@@ -186,15 +185,14 @@ impl Report for StatsReport {
                 show_size(family.memstore_bytes),
                 show_count(family.memstore_cells),
             ]
-        };
-        write_table(out, &heading, self.families.iter().map(row))?;
+        });
+        write_table(out, &heading, rows)?;
         if self.with_map {
             self.write_maps(out)?;
         }
         writeln!(out, "\nsequence id {}", show_count(self.sequence_id))?;
         for ProblemReport { family, file, what } in &self.filter_problems {
-            let what = as_line(what);
-            writeln!(out, "unusable filter in {family}/{file}: {what}")?;
+            writeln!(out, "unusable filter in {family}/{file}: {}", as_line(what))?;
         }
         Ok(())
     }

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cells::escape;
 use hbase_files::{
-    Family, FamilySchema, LeftOut, LeftOutReason, Region, RegionsBy, StoreFile, StoreFileName,
-    Table,
+    FamilySchema, LeftOut, LeftOutReason, Region, RegionsBy, StoreFile, StoreFileName, Table,
 };
 use serde::Serialize;
 use sstable::Half;
@@ -57,12 +56,11 @@ pub(super) struct FamilyLine {
 
 impl FamilyLine {
     pub(super) fn new(schema: &FamilySchema) -> Self {
-        let text = |bytes: &[u8]| escape(bytes).to_string();
-        let attributes = schema.attributes.iter();
-        Self {
-            family: text(&schema.name),
-            attributes: attributes.map(|(name, value)| (text(name), text(value))).collect(),
+        let mut attributes = BTreeMap::new();
+        for (name, value) in &schema.attributes {
+            attributes.insert(escape(name).to_string(), escape(value).to_string());
         }
+        Self { family: escape(&schema.name).to_string(), attributes }
     }
 
     /// Returns the attributes that decide what a read shows, and the format of the files.
@@ -79,11 +77,13 @@ impl FamilyLine {
             ("IS_MOB", &["false"]),
             ("NEW_VERSION_BEHAVIOR", &["false"]),
         ];
-        let text = |(name, defaults): &(&str, &[&str])| {
-            let value = self.attributes.get(*name)?;
-            (!defaults.contains(&&**value)).then(|| format!("{name} {value}"))
-        };
-        let shown: Vec<String> = SHOWN.iter().filter_map(text).collect();
+        let shown: Vec<String> = SHOWN
+            .iter()
+            .filter_map(|(name, defaults)| {
+                let value = self.attributes.get(*name)?;
+                (!defaults.contains(&&**value)).then(|| format!("{name} {value}"))
+            })
+            .collect();
         shown.join(", ")
     }
 }
@@ -120,10 +120,6 @@ struct FileLine {
 
 impl RegionLine {
     pub(super) fn new(table: &Table, region: &Region) -> Self {
-        let family = |family: &Family| FamilyFiles {
-            family: escape(&family.name).to_string(),
-            files: family.files.iter().map(|file| FileLine::new(table, file)).collect(),
-        };
         let logs = region.recovered_edits.iter();
         Self {
             region: region.info.encoded_name.to_string(),
@@ -131,7 +127,14 @@ impl RegionLine {
             start_key: escape(&region.info.start_key).to_string(),
             end_key: escape(&region.info.end_key).to_string(),
             files: FileCounts::of(table, std::iter::once(region)),
-            families: region.families.iter().map(family).collect(),
+            families: region
+                .families
+                .iter()
+                .map(|family| FamilyFiles {
+                    family: escape(&family.name).to_string(),
+                    files: family.files.iter().map(|file| FileLine::new(table, file)).collect(),
+                })
+                .collect(),
             recovered_edits: logs.map(|path| path.display().to_string()).collect(),
             recovered_hfiles: region.recovered_hfiles().map(StoreFile::short_path).collect(),
         }

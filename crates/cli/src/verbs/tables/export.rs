@@ -38,8 +38,8 @@ impl<P: Places> Export<P> {
         let is_one = selected.only.is_some();
         selected.for_each(|name, printed| {
             let open = self.place.open_one(&selected.root, name, printed)?;
-            let output = &self.export.output;
-            let output = if is_one { output.clone() } else { output.join(directory_name(name)) };
+            let parent = &self.export.output;
+            let output = if is_one { parent.clone() } else { parent.join(directory_name(name)) };
             self.export(open, &output)
         })
     }

@@ -71,7 +71,7 @@ impl FileList {
         }
         let is_decided =
             tables.iter().flat_map(|(_, lists)| &lists.lists).all(RebuiltList::is_decided);
-        let output = self.output.as_deref().filter(|_| is_decided);
+        let output = if is_decided { self.output.as_deref() } else { None };
         if let Some(output) = output {
             self.write(&tables, output)?;
         }
@@ -120,11 +120,10 @@ impl FileList {
 /// Refuses an output in the root directory, where nothing is to change.
 fn check_is_outside(output: &Path, root: &Path) -> anyhow::Result<()> {
     // The output need not exist, nor its parents.
-    let mut above = output.ancestors().map(|above| match above {
-        empty if empty == Path::new("") => Path::new("."),
-        above => above,
+    let real = output.ancestors().find_map(|above| {
+        let is_here = above.as_os_str().is_empty();
+        if is_here { Path::new(".") } else { above }.canonicalize().ok()
     });
-    let real = above.find_map(|above| above.canonicalize().ok());
     if real.is_some_and(|real| real.starts_with(root)) {
         refuse!(
             "--output {} is in the root directory {}, in which this verb changes nothing; give another directory",
@@ -236,16 +235,16 @@ impl Report for ListsReport<'_> {
                     link_or_reference => (link_or_reference, &mut taken),
                 };
                 *count += 1;
-                let bytes = show_number(*bytes, "byte");
-                writeln!(out, "  {decision:<9}  {}, {bytes}", as_line(file))?;
+                let size = show_number(*bytes, "byte");
+                writeln!(out, "  {decision:<9}  {}, {size}", as_line(file))?;
                 if let Some(why) = why {
                     writeln!(out, "             {}", as_line(why))?;
                 }
             }
         }
-        let (lists, files) = (self.lists.len() as u64, show_number(taken, "file"));
-        let (lists, left_out) = (show_number(lists, "list"), show_count(left_out));
-        write!(out, "table {}: {lists}, {files}, {left_out} left out", as_line(&self.table))?;
+        let (list_count, files) = (self.lists.len() as u64, show_number(taken, "file"));
+        let (lists, unlisted) = (show_number(list_count, "list"), show_count(left_out));
+        write!(out, "table {}: {lists}, {files}, {unlisted} left out", as_line(&self.table))?;
         if undecided > 0 {
             write!(out, ", {} UNDECIDED", show_count(undecided))?;
         }

@@ -43,8 +43,8 @@ impl<P: Place> Get<P> {
         let mut output = CellsOutput::new(stdout(), self.format.get()).context(STDOUT)?;
         let mut answer = Answer::Positive;
         for row in &self.rows {
-            let cells = table.scan(&scan.clone().row(row.as_bytes()));
-            let mut cells = cells.map_err(transfer::Error::Table)?;
+            let opened = table.scan(&scan.clone().row(row.as_bytes()));
+            let mut cells = opened.map_err(transfer::Error::Table)?;
             // A row need not have all columns.
             let unseen = &mut UnseenColumns::default();
             let printed = print_cells(&mut cells, &mut output, u64::MAX, unseen, None);
@@ -68,20 +68,21 @@ impl<P: Place> Get<P> {
 
     /// Reads the logs once for all rows.
     fn read_logs(&self, table: &Table, scan: &TableScan) -> anyhow::Result<UnflushedCells> {
-        let mut scan = scan.clone();
+        let mut of_rows = scan.clone();
         // In the order of hbase:meta, the least and the greatest row are others.
         if !table.name.is_meta() {
-            let rows = || self.rows.iter().map(KeyText::as_bytes);
-            let last = rows().max().unwrap_or_default();
-            scan = scan.start(rows().min().unwrap_or_default()).stop([last, b"\0"].concat());
+            let rows = self.rows.iter().map(KeyText::as_bytes);
+            let first = rows.clone().min().unwrap_or_default();
+            let last = rows.max().unwrap_or_default();
+            of_rows = of_rows.start(first).stop([last, b"\0"].concat());
         }
-        Ok(table.read_logs(&scan).map_err(transfer::Error::Table)?)
+        Ok(table.read_logs(&of_rows).map_err(transfer::Error::Table)?)
     }
 }
 
 /// Whether a row without shown cells has cells or delete markers.
 fn is_hidden(table: &Table, scan: &TableScan, row: &KeyText) -> anyhow::Result<bool> {
-    let cells = table.scan(&scan.clone().row(row.as_bytes()).raw(true).mob(MobValues::Reference));
-    let mut cells = cells.map_err(transfer::Error::Table)?;
+    let opened = table.scan(&scan.clone().row(row.as_bytes()).raw(true).mob(MobValues::Reference));
+    let mut cells = opened.map_err(transfer::Error::Table)?;
     Ok(cells.next_ref().map_err(transfer::Error::Table)?.is_some())
 }

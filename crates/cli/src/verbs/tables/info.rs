@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 
 use cells::error_line;
-use hbase_files::Region;
 use serde::Serialize;
 use store::Clock;
 
@@ -69,7 +68,6 @@ impl TableReport {
     fn new(named: &NamedTable) -> Self {
         let NamedTable { table, snapshot } = named;
         let now = Clock::system().now();
-        let line = |region: &Region| RegionLine::new(table, region);
         let problems = table.all_problems();
         Self {
             schema: 1,
@@ -78,8 +76,8 @@ impl TableReport {
             regions_by: regions_by_text(table.regions_by),
             files: FileCounts::of_table(table),
             families: table.schema.families.iter().map(FamilyLine::new).collect(),
-            regions: table.regions.iter().map(line).collect(),
-            mob_files: table.mob.as_ref().map(line),
+            regions: table.regions.iter().map(|region| RegionLine::new(table, region)).collect(),
+            mob_files: table.mob.as_ref().map(|region| RegionLine::new(table, region)),
             left_out: table.left_out.iter().map(|region| LeftOutLine::new(table, region)).collect(),
             logs: table.logs.iter().map(|path| path.display().to_string()).collect(),
             problems: problems.map(|error| error_line(&**error)).collect(),
@@ -106,13 +104,9 @@ impl TableReport {
         ));
         let of_regions =
             self.regions.iter().chain(&self.mob_files).map(|region| region.files.bytes);
-        let size = match of_regions.sum::<u64>() {
-            sum if sum > bytes => {
-                format!("{}; an HFile that several regions share counts once", show_size(bytes))
-            }
-            _ => show_size(bytes),
-        };
-        lines.push(("size", size));
+        let is_shared = of_regions.sum::<u64>() > bytes;
+        let note = if is_shared { "; an HFile that several regions share counts once" } else { "" };
+        lines.push(("size", format!("{}{note}", show_size(bytes))));
         let regions = show_count(self.regions.len() as u64);
         lines.push((
             "regions",
@@ -152,7 +146,10 @@ impl Report for TableReport {
             writeln!(out, "{name:<14}{}", as_line(&text))?;
         }
         writeln!(out)?;
-        let row = |line: &RegionLine, note: &str| {
+        let counted = self.regions.iter().map(|line| (line, String::new()));
+        let left_out =
+            self.left_out.iter().map(|line| (&line.region, format!("not counted: {}", line.text)));
+        let rows = counted.chain(left_out).map(|(line, note)| {
             let RegionLine { region, start_key, end_key, files, .. } = line;
             vec![
                 region.clone(),
@@ -160,13 +157,9 @@ impl Report for TableReport {
                 end_key.clone(),
                 show_count(files.all()),
                 show_size(files.bytes),
-                note.to_owned(),
+                note,
             ]
-        };
-        let left_out =
-            |line: &LeftOutLine| row(&line.region, &format!("not counted: {}", line.text));
-        let regions = self.regions.iter().map(|line| row(line, ""));
-        let rows = regions.chain(self.left_out.iter().map(left_out));
+        });
         write_table(out, &["region", "start key", "end key", "files", "size", ""], rows)
     }
 }

@@ -80,8 +80,8 @@ impl TableLine {
         table: &Table,
         printed: &mut PrintedWarnings,
     ) -> Result<bool, transfer::Error> {
-        let cells = table.read_logs(&TableScan::default().skip_damaged(true));
-        let cells = cells.map_err(transfer::Error::Table)?;
+        let read = table.read_logs(&TableScan::default().skip_damaged(true));
+        let cells = read.map_err(transfer::Error::Table)?;
         printed.warn(&table.log_warnings);
         self.unflushed_cells = Some(cells.cell_count().map_err(transfer::Error::Table)?);
         self.problems += cells.missing().len();
@@ -115,13 +115,15 @@ impl TableLine {
     fn note(&self) -> String {
         let is_only_in_logs =
             self.only_in.is_none() && self.files.all() == 0 && self.unflushed_cells != Some(0);
-        let logs = || show_number(self.logs as u64, "write-ahead log");
         let notes = [
             self.only_in.map(|place| format!("only in {place}")),
             (self.problems > 0).then(|| "incomplete".to_owned()),
-            (is_only_in_logs && self.logs > 0).then(|| match self.unflushed_cells {
-                Some(_) => "only in logs".to_owned(),
-                None => format!("no files; may be in {}", logs()),
+            (is_only_in_logs && self.logs > 0).then(|| {
+                if self.unflushed_cells.is_some() {
+                    return "only in logs".to_owned();
+                }
+                let logs = show_number(self.logs as u64, "write-ahead log");
+                format!("no files; may be in {logs}")
             }),
         ];
         notes.into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -163,8 +165,8 @@ pub(super) fn write_lines(lines: &[NamedLine], unit: &str) -> anyhow::Result<()>
     if lines.is_empty() {
         return Ok(());
     }
-    let heading = ["snapshot", "table", "families", "regions", "files", "size", ""];
-    let heading = if unit == "snapshot" { &heading[..] } else { &heading[1..] };
+    let titles = ["snapshot", "table", "families", "regions", "files", "size", ""];
+    let heading = if unit == "snapshot" { &titles[..] } else { &titles[1..] };
     let mut out = stdout();
     write_table(&mut out, heading, lines.iter().map(NamedLine::row)).context(STDOUT)?;
     out.flush().context(STDOUT)

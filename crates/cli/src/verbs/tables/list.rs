@@ -113,7 +113,8 @@ impl ListSnapshots {
                 description: DescriptionReport::new(description, now),
             })
             .collect();
-        let row = |line: &SnapshotLine| {
+        let heading = ["snapshot", "table", "created", "type", "TTL"];
+        print_lines(&lines, self.json, &heading, |line| {
             let of = &line.description;
             let created = time_text(of.creation_time);
             vec![
@@ -123,9 +124,7 @@ impl ListSnapshots {
                 of.kind.to_owned(),
                 of.ttl_text(),
             ]
-        };
-        let heading = ["snapshot", "table", "created", "type", "TTL"];
-        print_lines(&lines, self.json, &heading, row)?;
+        })?;
         let mut outcomes = Outcomes::default();
         let count = list.snapshots.len() + list.problems.len();
         for problem in list.problems {
@@ -199,8 +198,8 @@ impl ListTables {
         let snapshots = match root.snapshot_names()?.len() as u64 {
             0 => String::new(),
             count => {
-                let snapshots = show_number(count, "snapshot");
-                format!("; it has {snapshots}, see hfile snapshot ls --root {given}")
+                let shown = show_number(count, "snapshot");
+                format!("; it has {shown}, see hfile snapshot ls --root {given}")
             }
         };
         print_message(format_args!("hfile: {given}: no tables{snapshots}"));
@@ -239,8 +238,8 @@ fn print_lines<L: Serialize>(
     let mut out = stdout();
     if json {
         for line in lines {
-            let line = serde_json::to_string(line)?;
-            writeln!(out, "{line}").context(STDOUT)?;
+            let object = serde_json::to_string(line)?;
+            writeln!(out, "{object}").context(STDOUT)?;
         }
     } else {
         write_table(&mut out, heading, lines.iter().map(row)).context(STDOUT)?;

@@ -33,10 +33,10 @@ impl LogOptions {
     /// Adds the options to a scan.
     pub(super) fn add_to(&self, scan: TableScan) -> TableScan {
         let memory = usize::try_from(self.wal_memory.bytes()).unwrap_or(usize::MAX);
-        let scan = scan.with_logs(self.with_wal).log_bytes_max(memory);
+        let with_logs = scan.with_logs(self.with_wal).log_bytes_max(memory);
         match &self.wal_directory {
-            Some(directory) => scan.log_directory(directory),
-            None => scan,
+            Some(directory) => with_logs.log_directory(directory),
+            None => with_logs,
         }
     }
 }

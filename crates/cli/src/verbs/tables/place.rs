@@ -228,8 +228,7 @@ fn open_snapshot(
 
 fn to_read(NamedTable { table, snapshot }: NamedTable) -> OpenTable {
     let creation = snapshot.as_ref().map(|snapshot| snapshot.creation_time);
-    let snapshot = snapshot.map(|snapshot| snapshot.name);
-    OpenTable { table, snapshot, creation, logs: None }
+    OpenTable { table, snapshot: snapshot.map(|snapshot| snapshot.name), creation, logs: None }
 }
 
 impl Place for SnapshotPlace {
@@ -336,9 +335,9 @@ fn open_table(
 /// Returns why a table cannot be opened, if only archived files, MOB files or recovered edits are left of it.
 fn former_table(root: &RootDirectory, name: &TableName) -> Option<Failure> {
     let former = root.former_tables().ok()?.into_iter().find(|former| former.name == *name)?;
-    let snapshots = root.snapshots().map(|list| list.snapshots).unwrap_or_default();
-    let snapshots = snapshots.into_iter().filter(|snapshot| snapshot.table == *name);
-    let snapshots: Vec<String> = snapshots.map(|snapshot| snapshot.name).collect();
+    let all = root.snapshots().map(|list| list.snapshots).unwrap_or_default();
+    let of_table = all.into_iter().filter(|snapshot| snapshot.table == *name);
+    let snapshots: Vec<String> = of_table.map(|snapshot| snapshot.name).collect();
     let shown = root.path().display();
     let what = format!("{shown}: the table {name} is gone: it has files only in {}", former.place);
     let verb = if former.place == FormerTable::RECOVERED_EDITS { "wal cat" } else { "cat" };
@@ -412,9 +411,9 @@ fn tell_unflushed(table: &Table, printed: &mut PrintedWarnings) {
     let recovered = table.regions.iter().flat_map(|region| &region.recovered_edits);
     let logs = (table.logs.len() + recovered.count()) as u64;
     let hfiles = table.regions.iter().flat_map(Region::recovered_hfiles).count() as u64;
-    let parts = [(logs, "write-ahead log"), (hfiles, "recovered HFile")];
-    let parts = parts.iter().filter(|(count, _)| *count > 0);
-    let parts: Vec<String> = parts.map(|(count, what)| show_number(*count, what)).collect();
+    let counts = [(logs, "write-ahead log"), (hfiles, "recovered HFile")];
+    let present = counts.iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = present.map(|(count, what)| show_number(*count, what)).collect();
     if parts.is_empty() {
         printed.warn(&table.log_warnings);
         return;

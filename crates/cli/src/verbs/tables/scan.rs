@@ -79,7 +79,8 @@ impl<P: Place> Scan<P> {
         let printed = print_cells(cells, &mut output, limit, unseen, progress);
         // Cells before damage are printed.
         output.flush().context(STDOUT)?;
-        printed.map(|_| ())
+        printed?;
+        Ok(())
     }
 
     fn print_count(

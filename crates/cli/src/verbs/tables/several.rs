@@ -38,12 +38,11 @@ impl Selected {
         if !self.is_all || self.unit != "table" {
             return;
         }
-        let is_of_hbase = |name: &String| {
+        let of_hbase = self.names.extract_if(.., |name| {
             name.parse::<TableName>().is_ok_and(|table| table.namespace() == "hbase")
-        };
-        let left_out: Vec<String> = self.names.extract_if(.., |name| is_of_hbase(name)).collect();
+        });
+        let left_out = of_hbase.collect::<Vec<_>>().join(", ");
         if !left_out.is_empty() {
-            let left_out = left_out.join(", ");
             print_message(format_args!(
                 "hfile: not {done}: {left_out}: tables that HBase has for itself; name them to {verb} them"
             ));
@@ -55,9 +54,9 @@ impl Selected {
         if !self.is_all || self.unit != "table" {
             return Ok(());
         }
-        let is_of_logs = |table: &FormerTable| table.place == FormerTable::RECOVERED_EDITS;
         let former = self.root.former_tables()?;
-        let (logs, files): (Vec<_>, Vec<_>) = former.into_iter().partition(is_of_logs);
+        let (logs, files): (Vec<_>, Vec<_>) =
+            former.into_iter().partition(|table| table.place == FormerTable::RECOVERED_EDITS);
         let archived = "archived files are left; hfile snapshot reads them if a snapshot has them";
         let recovered = "recovered edits are left; hfile wal reads them";
         for (tables, left) in [(files, archived), (logs, recovered)] {
@@ -65,8 +64,8 @@ impl Selected {
                 tables.iter().map(|table| table.name.to_string()).collect();
             names.dedup();
             if !names.is_empty() {
-                let names = names.join(", ");
-                print_message(format_args!("hfile: not {done}: {names}: gone, only {left}"));
+                let list = names.join(", ");
+                print_message(format_args!("hfile: not {done}: {list}: gone, only {left}"));
             }
         }
         Ok(())

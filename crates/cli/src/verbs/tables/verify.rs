@@ -45,10 +45,10 @@ impl<P: NamedPlaces> Verify<P> {
 
 fn tell_unchecked_logs(NamedTable { table, snapshot }: &NamedTable, printed: &mut PrintedWarnings) {
     let recovered = table.regions.iter().flat_map(|region| &region.recovered_edits).count();
-    let logs = table.logs.len() + recovered;
+    let count = table.logs.len() + recovered;
     printed.warn(&table.log_warnings);
-    if logs > 0 && snapshot.is_none() {
-        let logs = show_number(logs as u64, "write-ahead log");
+    if count > 0 && snapshot.is_none() {
+        let logs = show_number(count as u64, "write-ahead log");
         printed.print(format!("hfile: {logs} not checked; see hfile wal verify"));
     }
 }
@@ -142,21 +142,22 @@ impl Counts {
     fn text(&self) -> String {
         let Self { kinds: Kinds { hfiles, links, references }, recovered, files, .. } = *self;
         let mut text = show_number(hfiles, "HFile");
-        let (recovered, files) = (recovered as u64, files as u64);
-        let named = files.saturating_sub(hfiles).saturating_sub(recovered);
+        let recovered_count = recovered as u64;
+        let named = (files as u64).saturating_sub(hfiles).saturating_sub(recovered_count);
         if links + references > 0 {
-            let by = [(links, "link"), (references, "reference")];
-            let by = by.iter().filter(|(count, _)| *count > 0);
-            let by: Vec<String> = by.map(|(count, what)| show_number(*count, what)).collect();
+            let counts = [(links, "link"), (references, "reference")];
+            let present = counts.iter().filter(|(count, _)| *count > 0);
+            let sources: Vec<String> =
+                present.map(|(count, what)| show_number(*count, what)).collect();
             let verb = if links + references == 1 { "names" } else { "name" };
-            let by = by.join(" and ");
+            let by = sources.join(" and ");
             text = match hfiles {
                 0 => format!("{} that {by} {verb}", show_number(named, "HFile")),
                 _ => format!("{text} and the {} that {by} {verb}", show_count(named)),
             };
         }
         if recovered > 0 {
-            text = format!("{text}, {}", show_number(recovered, "recovered HFile"));
+            text = format!("{text}, {}", show_number(recovered_count, "recovered HFile"));
         }
         text
     }
@@ -181,10 +182,10 @@ struct TableReport {
 /// The HFiles that are neither sound nor damaged, as far as is known.
 #[derive(Serialize)]
 struct Unread {
-    /// Tables that could not be read to the end; stderr has their errors.
+    /// Files that could not be read to the end; stderr has their errors.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unchecked: Vec<String>,
-    /// Those that this program does not read, such as encrypted ones, and parts that it may not read.
+    /// Files that this program does not read, such as encrypted ones, and parts that it may not read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     refused: Vec<RefusedFile>,
 }
@@ -283,14 +284,14 @@ impl Report for TableReport {
         }
         writeln!(out)?;
         for Finding { place, what, rows, .. } in &self.errors {
-            let what = as_line(what);
             let lost = rows.as_ref().map_or_else(|| NO_ROWS.to_owned(), LostRowsReport::text);
             writeln!(out, "  {lost}")?;
-            let what = match &*as_line(place) {
-                "" => what.into_owned(),
-                place => format!("{place}: {what}"),
+            let problem = as_line(what);
+            let line = match &*as_line(place) {
+                "" => problem.into_owned(),
+                place => format!("{place}: {problem}"),
             };
-            writeln!(out, "    {}", fold(&what).replace('\n', "\n    "))?;
+            writeln!(out, "    {}", fold(&line).replace('\n', "\n    "))?;
         }
         for RefusedFile { file, what } in refused {
             writeln!(out, "  {}: refused: {}", as_line(file), as_line(what))?;
@@ -315,9 +316,9 @@ mod tests {
         let unread = Unread { unchecked, refused: Vec::new() };
         let report = TableReport::new(name, counts, Vec::new(), unread, true);
         assert!(!report.ok);
-        let mut text = Vec::new();
-        report.write_text(&mut text).expect("memory");
-        let text = String::from_utf8(text).expect("UTF-8");
+        let mut bytes = Vec::new();
+        report.write_text(&mut bytes).expect("memory");
+        let text = String::from_utf8(bytes).expect("UTF-8");
         assert_eq!(
             text,
             "table t: NOT CHECKED COMPLETELY, 1 region, \

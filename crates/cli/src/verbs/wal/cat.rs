@@ -78,14 +78,14 @@ impl Cat {
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let mut printer = Printer::new(&self).context(STDOUT)?;
         let mut count = 0_u64;
-        let answer = for_each_log(&self.files, |path| {
+        let done = for_each_log(&self.files, |path| {
             let done = self.print(path, &mut printer, &mut count);
             // Buffered entries must be printed before an error message about this log.
             printer.flush().context(STDOUT)?;
             done
         });
         printer.flush().context(STDOUT)?;
-        let answer = answer?;
+        let answer = done?;
         let is_limited = self.table.is_some() || self.region.is_some();
         if count > 0 || !is_limited {
             return Ok(answer);
@@ -102,23 +102,21 @@ impl Cat {
         let table = self.table.as_ref().map(ToString::to_string);
         let mut reader = open(path)?;
         let mut answer = Answer::Positive;
-        while let Some(entry) = reader.next() {
-            let entry = match entry {
+        while let Some(read) = reader.next() {
+            let entry = match read {
                 Err(error @ wal::Error::Damaged { .. }) if self.skip_damaged => {
                     answer = Answer::Negative;
                     // Buffered entries must be printed before the message about the damage after them.
                     printer.flush().context(STDOUT)?;
-                    let skipped = reader.skip_damage()?;
-                    let skipped = skipped.map(|skipped| format!("; {skipped}")).unwrap_or_default();
+                    let damage = reader.skip_damage()?;
+                    let skipped = damage.map(|damage| format!("; {damage}")).unwrap_or_default();
                     print_message(format_args!("hfile: missing: {error}{skipped}"));
                     continue;
                 }
-                entry => entry?,
+                read => read?,
             };
-            let is_wanted =
-                |filter: Option<&str>, name: &str| filter.is_none_or(|wanted| wanted == name);
-            if is_wanted(table.as_deref(), &entry.table)
-                && is_wanted(self.region.as_ref().map(RegionName::as_str), &entry.region)
+            if table.as_ref().is_none_or(|table| *table == entry.table)
+                && self.region.as_ref().is_none_or(|region| region.as_str() == entry.region)
             {
                 printer.write(&entry).context(STDOUT)?;
                 *count += 1;
@@ -133,9 +131,10 @@ impl Cat {
 
 /// Parses the encoded name of a region. Only `hbase:meta` has a decimal one.
 fn parse_region(text: &str) -> Result<RegionName, String> {
-    let name = text.parse::<RegionName>().ok();
-    let name = name.filter(|name| name.as_str().len() == 32 || name.as_str() == META_REGION);
-    name.ok_or_else(|| "not the encoded name of a region: 32 lower-case hex digits".to_owned())
+    match text.parse::<RegionName>() {
+        Ok(name) if name.as_str().len() == 32 || name.as_str() == META_REGION => Ok(name),
+        _ => Err("not the encoded name of a region: 32 lower-case hex digits".to_owned()),
+    }
 }
 
 /// Prints entries in one format.
@@ -202,8 +201,7 @@ fn write_text(out: &mut Stdout, entry: &LogEntry) -> io::Result<()> {
 
 /// Writes the entry as one JSON object. Its cells have no `seq`: all have the sequence id of the entry.
 fn write_object(out: &mut Stdout, entry: &LogEntry) -> io::Result<()> {
-    let LogEntry { region, table, sequence, write_time, .. } = entry;
-    let (sequence, write_time) = (*sequence, *write_time);
+    let LogEntry { ref region, ref table, sequence, write_time, .. } = *entry;
     let head = serde_json::to_string(&EntryHead { region, table, sequence, write_time })?;
     write!(out, "{},\"cells\":[", head.trim_end_matches('}'))?;
     for (index, cell) in entry.cells.iter().enumerate() {

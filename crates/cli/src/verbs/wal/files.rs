@@ -106,8 +106,8 @@ fn add_directory(
     if depth > DEPTH_MAX {
         bail!("{shown}: is more than {DEPTH_MAX} directories below the argument");
     }
-    let items = LocalTree.list(directory).with_context(|| format!("{shown}: cannot list"))?;
-    let mut items: Vec<_> = items.into_iter().map(|item| (item.path, item.kind)).collect();
+    let listed = LocalTree.list(directory).with_context(|| format!("{shown}: cannot list"))?;
+    let mut items: Vec<_> = listed.into_iter().map(|item| (item.path, item.kind)).collect();
     items.sort_by(|(one, _), (other, _)| one.cmp(other));
     for (path, kind) in items {
         match kind {

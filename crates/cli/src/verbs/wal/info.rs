@@ -115,9 +115,11 @@ impl LogReport {
                 show_count(torn.offset),
                 show_number(torn.bytes, "byte")
             ),
-            _ if self.closed => "closed".to_owned(),
-            _ if self.counts.entries == 0 => "open: no trailer and no entries".to_owned(),
-            _ => "open: no trailer; the last entry is whole".to_owned(),
+            (None, None) if self.closed => "closed".to_owned(),
+            (None, None) if self.counts.entries == 0 => {
+                "open: no trailer and no entries".to_owned()
+            }
+            (None, None) => "open: no trailer; the last entry is whole".to_owned(),
         }
     }
 }
@@ -138,9 +140,9 @@ impl Report for LogReport {
             writeln!(out, "sequence ids  {first} to {last}")?;
         }
         if let (Some(first), Some(last)) = (counts.first_write_time, counts.last_write_time) {
-            let shown =
-                |time: u64| i64::try_from(time).map_or_else(|_| time.to_string(), millis_and_date);
-            writeln!(out, "written       {} to {}", shown(first), shown(last))?;
+            let [from, to] = [first, last]
+                .map(|time| i64::try_from(time).map_or_else(|_| time.to_string(), millis_and_date));
+            writeln!(out, "written       {from} to {to}")?;
         }
         writeln!(out, "end           {}", self.end_text())?;
         if self.regions.is_empty() {

@@ -53,11 +53,11 @@ impl Counts {
         self.entries += 1;
         self.cells += data;
         self.markers += entry.cells.len() as u64 - data;
-        let least = |known: Option<u64>, new| Some(known.map_or(new, |known| known.min(new)));
-        self.first_sequence = least(self.first_sequence, entry.sequence);
-        self.last_sequence = self.last_sequence.max(Some(entry.sequence));
-        self.first_write_time = least(self.first_write_time, entry.write_time);
-        self.last_write_time = self.last_write_time.max(Some(entry.write_time));
+        let LogEntry { sequence, write_time, .. } = *entry;
+        self.first_sequence = Some(self.first_sequence.unwrap_or(sequence).min(sequence));
+        self.last_sequence = Some(self.last_sequence.unwrap_or(sequence).max(sequence));
+        self.first_write_time = Some(self.first_write_time.unwrap_or(write_time).min(write_time));
+        self.last_write_time = Some(self.last_write_time.unwrap_or(write_time).max(write_time));
     }
 }
 
@@ -146,7 +146,7 @@ pub(super) fn compression_text(header: &LogHeader) -> String {
         return "none".to_owned();
     }
     let tags = if header.tag_dictionary { ", of tags too" } else { "" };
-    let values = header.value_compression.map(ValueCompression::name);
-    let values = values.map(|name| format!("; values {name}")).unwrap_or_default();
+    let codec = header.value_compression.map(ValueCompression::name);
+    let values = codec.map(|name| format!("; values {name}")).unwrap_or_default();
     format!("dictionaries{tags}{values}")
 }

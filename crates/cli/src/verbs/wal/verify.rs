@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use hbase_files::wal::{End, LogContinuation, SequenceGap};
+use hbase_files::wal::{End, LogContinuation};
 use hbase_files::{FileTree, LocalTree};
 use serde::Serialize;
 
@@ -71,7 +71,7 @@ impl Verify {
 struct Summary {
     logs: u64,
     damaged: u64,
-    /// Those that are torn, although their server went on in another log.
+    /// Torn logs, although their server went on in another log.
     incomplete: u64,
     /// The other torn ones.
     torn: u64,
@@ -90,18 +90,18 @@ impl Summary {
     }
 
     fn print(&self) -> anyhow::Result<()> {
-        let Self { logs, damaged, incomplete, torn, entries, cells } = *self;
-        let sound = show_count(logs - damaged - incomplete);
-        let incomplete = match incomplete {
+        let sound = show_count(self.logs - self.damaged - self.incomplete);
+        let incomplete = match self.incomplete {
             0 => String::new(),
             incomplete => format!(", {} incomplete", show_count(incomplete)),
         };
-        let torn = match torn {
+        let torn = match self.torn {
             0 => String::new(),
             torn => format!(" ({} torn at their end)", show_count(torn)),
         };
-        let (logs, damaged) = (show_number(logs, "log"), show_count(damaged));
-        let (entries, cells) = (show_number(entries, "entry"), show_number(cells, "cell"));
+        let (logs, damaged) = (show_number(self.logs, "log"), show_count(self.damaged));
+        let (entries, cells) =
+            (show_number(self.entries, "entry"), show_number(self.cells, "cell"));
         let mut out = stdout();
         writeln!(
             out,
@@ -152,25 +152,28 @@ struct GapReport {
 impl ContinuedReport {
     /// Looks for a newer log of the same server, beside a torn one and among `all`.
     fn of(torn: &Path, all: &[PathBuf]) -> anyhow::Result<Option<Self>> {
-        let here = Path::new(".");
-        let is_here = |directory: &&Path| directory.as_os_str().is_empty();
+        let listed = match torn.parent() {
+            None => Ok(Vec::new()),
+            Some(here) if here.as_os_str().is_empty() => LocalTree.list(Path::new(".")),
+            Some(directory) => LocalTree.list(directory),
+        };
         let beside =
-            torn.parent().map(|directory| if is_here(&directory) { here } else { directory });
-        let beside = beside.map_or(Ok(Vec::new()), |directory| LocalTree.list(directory));
-        let beside =
-            beside.with_context(|| format!("{}: cannot list its directory", torn.display()))?;
+            listed.with_context(|| format!("{}: cannot list its directory", torn.display()))?;
         let others = all.iter().map(PathBuf::as_path).chain(beside.iter().map(|item| &*item.path));
         let Some(found) = LogContinuation::find(&LocalTree, torn, others)? else { return Ok(None) };
-        let gap = |gap: &SequenceGap| GapReport {
-            table: gap.table.clone(),
-            region: gap.region.clone(),
-            first: gap.first,
-            last: gap.last,
-        };
         Ok(Some(Self {
             log: found.log.display().to_string(),
             repeated: found.is_repeated,
-            missing_sequences: found.gaps.iter().map(gap).collect(),
+            missing_sequences: found
+                .gaps
+                .iter()
+                .map(|gap| GapReport {
+                    table: gap.table.clone(),
+                    region: gap.region.clone(),
+                    first: gap.first,
+                    last: gap.last,
+                })
+                .collect(),
             shown: found.to_string(),
         }))
     }
@@ -208,12 +211,16 @@ impl Report for LogReport {
     }
 
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let verdict = match (self.ok, self.closed, &self.torn) {
-            _ if self.is_incomplete() => "INCOMPLETE",
-            (false, ..) => "DAMAGED",
-            (_, true, _) => "sound, closed",
-            (_, _, Some(_)) => "sound, torn at its end",
-            _ => "sound, open",
+        let verdict = if self.is_incomplete() {
+            "INCOMPLETE"
+        } else if !self.ok {
+            "DAMAGED"
+        } else if self.closed {
+            "sound, closed"
+        } else if self.torn.is_some() {
+            "sound, torn at its end"
+        } else {
+            "sound, open"
         };
         let (entries, cells) =
             (show_number(self.entries, "entry"), show_number(self.cells, "cell"));
@@ -226,9 +233,8 @@ impl Report for LogReport {
             }
         }
         if let Some(Torn { offset, bytes, part }) = &self.torn {
-            let bytes = show_number(*bytes, "byte");
-            let offset = show_count(*offset);
-            writeln!(out, "  at offset {offset}: {part} is not finished; {bytes} not read")?;
+            let (at, size) = (show_count(*offset), show_number(*bytes, "byte"));
+            writeln!(out, "  at offset {at}: {part} is not finished; {size} not read")?;
         }
         if let Some(ContinuedReport { shown, .. }) = &self.continued {
             writeln!(out, "    {shown}")?;

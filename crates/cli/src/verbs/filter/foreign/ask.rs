@@ -30,8 +30,8 @@ impl Ask {
     pub(super) fn run(self) -> anyhow::Result<Answer> {
         let filter = read(&self.file, self.format)?;
         let keys = self.keys.read()?;
-        let may_contain = |key: &[u8]| filter.may_contain(key);
-        let report = AskReport::new(&self.file, self.format.name(), &keys, may_contain)?;
+        let report =
+            AskReport::new(&self.file, self.format.name(), &keys, |key| filter.may_contain(key))?;
         self.report_format.print(&report)
     }
 }

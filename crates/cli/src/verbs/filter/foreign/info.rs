@@ -35,8 +35,12 @@ pub(super) struct InfoReport {
 
 impl InfoReport {
     pub(super) fn new(file: &Path, format: ForeignFormat, filter: &Foreign) -> Self {
-        let (file, format) = (file.display().to_string(), format.name());
-        Self { schema: 1, file, format, description: filter.description() }
+        Self {
+            schema: 1,
+            file: file.display().to_string(),
+            format: format.name(),
+            description: filter.description(),
+        }
     }
 }
 

@@ -166,8 +166,8 @@ impl Make {
                 Foreign::HadoopCounting(CountingBloomFilter::new(self.shape(expected)?)?)
             }
             ForeignFormat::HadoopDynamic => {
-                let expected = NonZeroU32::new(expected).unwrap_or(NonZeroU32::MIN);
-                let row_keys = self.row_keys.unwrap_or(expected);
+                let count = NonZeroU32::new(expected).unwrap_or(NonZeroU32::MIN);
+                let row_keys = self.row_keys.unwrap_or(count);
                 let shape = self.shape(row_keys.get())?;
                 Foreign::HadoopDynamic(DynamicBloomFilter::new(shape, row_keys)?)
             }

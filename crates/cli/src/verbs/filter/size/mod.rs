@@ -76,8 +76,9 @@ impl Size {
             FilterKind::ALL.iter().map(|kind| FilterSize::of(*kind, self.keys, rate, bound)),
         );
         filters.sort_by(|left, right| {
-            let bits = |filter: &FilterSize| filter.bits_per_key.unwrap_or(f64::INFINITY);
-            bits(left).total_cmp(&bits(right))
+            let [left_bits, right_bits] =
+                [left, right].map(|filter| filter.bits_per_key.unwrap_or(f64::INFINITY));
+            left_bits.total_cmp(&right_bits)
         });
         let (keys, error_rate) = (self.keys, self.error_rate);
         let widths = if self.widths { WidthSize::all(keys)? } else { Vec::new() };
@@ -140,7 +141,7 @@ impl Report for SizeReport {
             show_percent(self.error_rate),
             self.bound_bits_per_key,
         )?;
-        let row = |filter: &FilterSize| {
+        let rows = self.filters.iter().map(|filter| {
             vec![
                 filter.filter.to_owned(),
                 or_dash(filter.bits_per_key, |bits| format!("{bits:.2}")),
@@ -148,8 +149,7 @@ impl Report for SizeReport {
                 or_dash(filter.error_rate_predicted, show_percent),
                 or_dash(filter.bytes, show_size),
             ]
-        };
-        let rows = self.filters.iter().map(row);
+        });
         write_table(out, &["filter", "bits/key", "over bound", "predicted", "size"], rows)?;
         for filter in &self.filters {
             if let Some(problem) = &filter.problem {

@@ -61,7 +61,7 @@ impl WidthSize {
 
 /// Writes the text table.
 pub(super) fn write_text(sizes: &[WidthSize], out: &mut dyn Write) -> io::Result<()> {
-    let row = |size: &WidthSize| {
+    let rows = sizes.iter().map(|size| {
         vec![
             size.filter.to_owned(),
             size.width.to_string(),
@@ -70,8 +70,7 @@ pub(super) fn write_text(sizes: &[WidthSize], out: &mut dyn Write) -> io::Result
             show_percent(size.error_rate_predicted),
             show_size(size.bytes),
         ]
-    };
-    let rows = sizes.iter().map(row);
+    });
     writeln!(out, "\nat every width of fingerprints (cuckoo) and remainders (d-left):")?;
     write_table(out, &["filter", "width", "bits/key", "over bound", "predicted", "size"], rows)
 }
