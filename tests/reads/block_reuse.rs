@@ -13,7 +13,7 @@ use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
 use filter::Seed;
-use sstable::lookup::{RowInFile, RowLookup};
+use sstable::lookup::{LookupLimits, RowInFile, RowLookup};
 use sstable::{
     BlockCache, BlockKind, BlockSource, BloomType, Caching, Cell, CellRef, CellType,
     DataBlockEncoding, FileName, FilterUse, KeyRef, ReadTrace, Reader, ReaderOptions, RowProbe,
@@ -59,8 +59,8 @@ fn look_up(reader: &Reader, row: &[u8], trace: &mut ReadTrace) -> Option<Scanner
 /// Returns a scanner at the first cell of a row.
 fn find(reader: &Reader, row: &[u8], trace: &mut ReadTrace) -> sstable::Result<Option<Scanner>> {
     let (files, probe) = ([reader.lookup_file()], RowProbe::new(row, Seed::default()));
-    let mut lookup = RowLookup::new(&files, &probe);
-    let found = lookup.next_file(&mut ());
+    let mut lookup = RowLookup::new(&files, &probe, LookupLimits::default());
+    let found = lookup.next_file();
     trace.add(lookup.trace());
     Ok(found?.map(RowInFile::into_scanner))
 }

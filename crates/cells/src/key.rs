@@ -53,15 +53,8 @@ impl CellType {
     ];
 
     /// Returns the type with this code.
-    pub const fn from_code(code: u8) -> Option<Self> {
-        match code {
-            4 => Some(Self::Put),
-            8 => Some(Self::Delete),
-            10 => Some(Self::DeleteFamilyVersion),
-            12 => Some(Self::DeleteColumn),
-            14 => Some(Self::DeleteFamily),
-            _ => None,
-        }
+    pub fn from_code(code: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|cell_type| cell_type.code() == code)
     }
 
     /// Returns the type's code in a key.

@@ -8,14 +8,19 @@ pub type RowHead = [u64; 2];
 /// Returns the head of a row.
 #[inline]
 pub fn row_head(row: &[u8]) -> RowHead {
-    // A copy whose length is not known to the compiler is a call.
-    let bytes = row.first_chunk::<16>().copied().unwrap_or_else(|| {
-        let mut padded = [0; 16];
-        padded[..row.len()].copy_from_slice(row);
-        padded
-    });
-    let number = u128::from_be_bytes(bytes);
-    [(number >> 64) as u64, number as u64]
+    row.first_chunk().map_or_else(|| head_of(&padded(row)), head_of)
+}
+
+#[inline]
+fn head_of(bytes: &[u8; 16]) -> RowHead {
+    std::array::from_fn(|index| u64::from_be_bytes(bytes.as_chunks().0[index]))
+}
+
+/// Pads a row of less than 16 bytes with zeros.
+fn padded(row: &[u8]) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    bytes[..row.len()].copy_from_slice(row);
+    bytes
 }
 
 #[cfg(test)]

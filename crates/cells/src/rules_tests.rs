@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::units::SequenceId;
+use crate::view::{short, shows_only_put};
 
 /// Returns the tag of a TTL.
 fn ttl_tag(millis: i64) -> Vec<u8> {
@@ -272,12 +273,17 @@ fn a_major_compaction_drops_markers_that_hide_nothing_any_more() {
 #[test]
 fn the_fast_path_shows_a_plain_put_of_the_range() {
     let put = CellRef::put(b"r", b"f", b"q", Timestamp::new(5), b"");
-    let shows = |family: &Retention, view: &View| shows_only_put(family, view, &put);
-    assert!(shows(&family(), &View::default()) && shows(&family(), &range(5, 6)));
-    assert!(!shows(&family(), &range(6, 9)) && !shows(&family(), &range(1, 5)));
-    assert!(!shows(&ttl(10), &all()) && !shows(&family(), &View::default().versions(0)));
+    let columns = Columns::Only([short(b"q")].into());
+    let shows = |family: &Retention, view: View| shows_only_put(family, &view, &columns, &put);
+    let (one, within) = (View::default(), |min, max| range(min, max).versions(1));
+    assert!(shows(&family(), one) && shows(&family(), within(5, 6)));
+    assert!(!shows(&family(), within(6, 9)) && !shows(&family(), within(1, 5)));
+    assert!(!shows(&family(), one.versions(0)) && !shows(&family(), one.versions(2)));
+    assert!(!shows(&ttl(10), one) && !shows(&family().min_versions(1), one));
     let tags = ttl_tag(1);
-    assert!(!shows_only_put(&family(), &all(), &CellRef { tags: &tags, ..put }));
     let marker = CellRef { cell_type: CellType::DeleteColumn, ..put };
-    assert!(!shows_only_put(&family(), &all(), &marker));
+    for other in [CellRef { tags: &tags, ..put }, marker, CellRef { qualifier: b"r", ..put }] {
+        assert!(!shows_only_put(&family(), &one, &columns, &other), "{other:?}");
+    }
+    assert!(!shows_only_put(&family(), &one, &Columns::All, &put));
 }

@@ -2,6 +2,9 @@
 
 use smallvec::{SmallVec, smallvec};
 
+use crate::cell::CellRef;
+use crate::key::CellType;
+use crate::retention::Retention;
 use crate::units::Timestamp;
 
 /// A row, family or qualifier of a query, inline if short: building a get should not allocate.
@@ -134,6 +137,27 @@ impl View {
     }
 }
 
+/// Returns whether a get shows `cell` and no other; otherwise [`Rules`](crate::rules::Rules) decide.
+///
+/// The fast path for a get of one version of one column. `cell` must be the first cell of the row in
+/// its source, and all cells of the row in other sources must be older. The older cells of the source
+/// do not matter: a delete marker that hides `cell` would come first. With `min_versions`, the rules
+/// may show an older cell as well.
+pub fn shows_only_put(
+    family: &Retention,
+    view: &View,
+    columns: &Columns,
+    cell: &CellRef<'_>,
+) -> bool {
+    cell.cell_type == CellType::Put
+        && cell.tags.is_empty()
+        && columns.single() == Some(cell.qualifier)
+        && view.versions.min(family.versions) == 1
+        && view.time_range.contains(cell.timestamp)
+        && family.ttl.is_none()
+        && family.min_versions == 0
+}
+
 /// The timestamps `min..max`, or all of them: [`ALL`](Self::ALL).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct QueryTimes {
@@ -160,7 +184,7 @@ impl QueryTimes {
 
     /// Returns whether a time is in the range.
     pub fn contains(self, time: Timestamp) -> bool {
-        !self.begins_after(time) && !self.ends_by(time)
+        (self.min <= time && time < self.max) || self == Self::ALL
     }
 }
 

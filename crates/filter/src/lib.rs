@@ -191,7 +191,7 @@ pub mod engine {
     pub use crate::bloom::hbase_ribbon::RibbonChunk;
     pub use crate::hash::KeyHash;
     pub use crate::header::HEADER_LEN;
-    pub use crate::kernel::{PrefetchHint, prefetch_line};
+    pub use crate::kernel::prefetch;
     pub use crate::kinds::{KindVisitor, build};
     pub use crate::membership::{Insert, Membership, Remove};
     pub use crate::memory::AlignedBytes;

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use filter::{ErrorRate, FilterKind, Seed, Sizing};
-use sstable::lookup::{LookupFiles, RowLookup};
+use sstable::lookup::{LookupFiles, LookupLimits, RowLookup};
 use sstable::{
     BlockCache, BloomType, CellRef, FileName, FilterOptions, ReadTrace, Reader, ReaderOptions,
     RowProbe, Timestamp, Writer, WriterOptions,
@@ -60,9 +60,9 @@ impl Engine {
     /// Returns the newest value of a row, and what the lookup read.
     fn get(&self, row: &str) -> sstable::Result<(Option<Vec<u8>>, ReadTrace)> {
         let probe = RowProbe::new(row.as_bytes(), self.seed);
-        let mut lookup = RowLookup::new(&self.files, &probe);
+        let mut lookup = RowLookup::new(&self.files, &probe, LookupLimits::default());
         // The first file that has the row has its newest value: older files are not searched.
-        let value = lookup.next_file(&mut ())?.map(|found| found.cell().value.to_vec());
+        let value = lookup.next_file()?.map(|found| found.cell().value.to_vec());
         Ok((value, *lookup.trace()))
     }
 }

@@ -25,7 +25,9 @@ use crate::file::open_file::OpenFile;
 use crate::file::options::{Caching, ReaderOptions};
 use crate::file::parts::{FileBlocks, FileFilters, FileIndex};
 use crate::file::trailer::Trailer;
-use crate::lookup::{FilterQuestion, LookupFile, RowBounds, RowInFile, RowLookup, WantedCells};
+use crate::lookup::{
+    FilterQuestion, LookupFile, LookupLimits, RowBounds, RowInFile, RowLookup, WantedCells,
+};
 use crate::probe::RowProbe;
 use crate::row_cells::RowCells;
 use crate::scan::scanner::Scanner;
@@ -133,17 +135,20 @@ impl Reader {
     /// If a block cannot be read.
     pub fn look_up<'r>(&self, probe: &RowProbe<'r>) -> Result<RowCells<'r>> {
         let file = self.lookup.get_or_init(|| self.lookup_file());
-        let mut lookup = RowLookup::new(std::slice::from_ref(file), probe);
-        let scanner = lookup.next_file(&mut ())?.map(RowInFile::into_scanner);
+        let limits = LookupLimits::default();
+        let mut lookup = RowLookup::new(std::slice::from_ref(file), probe, limits);
+        let scanner = lookup.next_file()?.map(RowInFile::into_scanner);
         Ok(RowCells::new(probe.row(), scanner, *lookup.trace()))
     }
 
-    /// Asks the filter about a row. Counts the question and the filter's blocks.
+    /// Asks the filter about a row. Counts the question, the filter's blocks and, if the answer is no, the file as skipped.
     pub fn ask_filter(&self, probe: &RowProbe<'_>, trace: &mut ReadTrace) -> FilterAnswer {
         if self.is_empty() {
             return FilterAnswer::No;
         }
-        FileFilter::new(self.file().filters()).ask(&self.file().blocks, probe, trace)
+        let answer = FileFilter::new(self.file().filters()).ask(&self.file().blocks, probe, trace);
+        trace.files_skipped_by_filter += u64::from(answer == FilterAnswer::No);
+        answer
     }
 
     /// Returns whether the file can hold a row that begins with `prefix`, by its row range and

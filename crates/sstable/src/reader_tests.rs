@@ -56,8 +56,8 @@ pub(crate) fn cached() -> ReaderOptions {
 /// Returns a scanner at the first cell of a row, and the counters of the lookup.
 pub(crate) fn scanner_at(reader: &Reader, probe: &RowProbe<'_>) -> (Option<Scanner>, ReadTrace) {
     let files = [reader.lookup_file()];
-    let mut lookup = RowLookup::new(&files, probe);
-    let found = lookup.next_file(&mut ()).unwrap();
+    let mut lookup = RowLookup::new(&files, probe, LookupLimits::default());
+    let found = lookup.next_file().unwrap();
     (found.map(RowInFile::into_scanner), *lookup.trace())
 }
 

@@ -157,7 +157,7 @@ impl<const FIELD_BITS: u32> LineView<FIELD_BITS> {
 
     pub(crate) fn prefetch_line(body: &[u8], hash: KeyHash) {
         if let Some(line) = Self::line(body, hash) {
-            kernel::prefetch(line);
+            kernel::prefetch_unit(line);
         }
     }
 }

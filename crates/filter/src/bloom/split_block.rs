@@ -208,7 +208,7 @@ impl StoredView for SplitBlockView {
     #[inline]
     fn prefetch(&self, body: &[u8], hash: KeyHash) {
         if let Some(block) = Self::block(body, hash) {
-            kernel::prefetch(block);
+            kernel::prefetch_unit(block);
         }
     }
 

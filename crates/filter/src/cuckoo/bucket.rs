@@ -300,7 +300,7 @@ impl Buckets {
             if !self.bucket_bits().is_multiple_of(8) {
                 kernel::prefetch_at(table, self.position(bucket).0);
             } else if let Some(bucket) = buckets.get(bucket) {
-                kernel::prefetch(bucket);
+                kernel::prefetch_unit(bucket);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The loop of a batched lookup, which prefetches the lines or blocks of later keys.
 
-use super::prefetch::prefetch;
+use super::prefetch::prefetch_unit;
 use crate::hash::KeyHash;
 
 /// The maximum size, in bytes, of a filter that is not prefetched.
@@ -36,7 +36,7 @@ pub(super) fn contains_batch<const N: usize>(
         if let Some(later) = hashes.get(index + distance)
             && let Some(unit) = units.get(index_of(*later, units.len()))
         {
-            prefetch(unit);
+            prefetch_unit(unit);
         }
         // Not `is_some_and`: that function is compiled without the target features of the caller,
         // so `contains` would not be inlined into it with vector instructions.

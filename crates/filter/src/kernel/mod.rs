@@ -64,6 +64,6 @@ pub(crate) use line::{
     LINE_PROBES_MAX, Line, Probes, counters_lower, counters_raise, line_index, line_insert,
     line_positions,
 };
-pub use prefetch::{PrefetchHint, prefetch_line};
-pub(crate) use prefetch::{prefetch, prefetch_at};
+pub use prefetch::prefetch;
+pub(crate) use prefetch::{prefetch_at, prefetch_unit};
 pub(crate) use substitution::Slots;

@@ -8,14 +8,16 @@
 //! Each cell starts with the lengths of its key (`k`) and value (`v`); see `encoding::plain`. An
 //! offset of a cell counts from the start of the first cell.
 
+use std::sync::{Arc, OnceLock, Weak};
+
 use cells::{CellRef, KeyRef};
-use filter::engine::KeyHash;
+use filter::engine::{KeyHash, prefetch};
 
 use super::origin::BlockIdentity;
-use super::row_index::{RowIndex, RowIndexKind, RowPosition, row_at};
-use super::row_table::{RowTable, TableAddress, to_usize};
+use super::row_index::{RowIndex, RowIndexKind, RowPosition};
+use super::row_table::{RowTable, TableAddress};
 use crate::buffers::Buffers;
-use crate::encoding::{CellLayout, PlainCells, PlainCursor, RowStarts};
+use crate::encoding::{CellLayout, PlainCells, PlainCursor, RowStarts, plain};
 
 /// A searchable data block. The cells and the size in memory never change after decoding.
 #[derive(Debug)]
@@ -24,6 +26,8 @@ pub(crate) struct DecodedBlock {
     cells: PlainCells,
     layout: CellLayout,
     index: RowIndex,
+    /// The size in memory, in bytes, including the row digits even if they are not yet built.
+    bytes: usize,
 }
 
 impl DecodedBlock {
@@ -38,16 +42,17 @@ impl DecodedBlock {
         kind: RowIndexKind,
     ) -> Self {
         let index = RowIndex::new(&cells, layout, starts, kind);
-        Self { origin, cells, layout, index }
+        let bytes = size_of::<Self>() + cells.bytes() + index.bytes();
+        Self { origin, cells, layout, index, bytes }
     }
 
     pub(crate) const fn origin(&self) -> &BlockIdentity {
         &self.origin
     }
 
-    /// The size in memory, in bytes, including the row digits even if they are not yet built.
+    /// The size in memory, in bytes.
     pub(crate) const fn bytes(&self) -> usize {
-        size_of::<Self>() + self.cells.bytes() + self.index.bytes()
+        self.bytes
     }
 
     /// Returns the block's buffer to `buffers`.
@@ -88,12 +93,21 @@ impl DecodedBlock {
         self.index.cell_count
     }
 
+    /// Returns the cell that starts at `at`.
+    ///
+    /// # Panics
+    ///
+    /// If no cell starts at `at`.
+    pub(crate) fn cell_at(&self, at: usize) -> CellRef<'_> {
+        plain::cell_at(self.cells.body(), at, self.layout).expect("a checked cell starts here")
+    }
+
     pub(crate) fn first_key(&self) -> KeyRef<'_> {
-        self.cell(&self.cursor()).key()
+        self.cell_at(0).key()
     }
 
     pub(crate) fn last_key(&self) -> KeyRef<'_> {
-        self.cell(&self.cursor_at(self.index.last_cell_at)).key()
+        self.cell_at(self.index.last_cell_at).key()
     }
 
     /// The offset of the last cell.
@@ -101,28 +115,20 @@ impl DecodedBlock {
         self.index.last_cell_at
     }
 
-    /// The address of the row table; `None` for a block without a table.
-    pub(super) fn table_address(&self) -> Option<TableAddress> {
-        self.index.table.as_ref().map(RowTable::address)
-    }
-
     /// Prefetches the first line of the row table that a lookup of this hash probes.
     pub(crate) fn prefetch_row_start(&self, hash: KeyHash) {
         if let Some(table) = &self.index.table {
-            table.prefetch(hash);
+            prefetch(table.address().first_line(hash));
         }
     }
 
     /// Prefetches the cell that probably is the first of a row with this hash.
-    ///
-    /// Returns the offset of that cell. The row table compares only a part of the hash, so the cell
-    /// may belong to another row: see [`verify_candidate`](Self::verify_candidate).
-    pub(crate) fn prefetch_cell(&self, hash: KeyHash) -> Option<u32> {
-        let at = self.index.table.as_ref()?.candidate(hash)?;
-        let cells = &**self.cells.body();
-        filter::engine::prefetch_line(&cells[to_usize(at)]);
-        self.prefetch_cell_end(to_usize(at));
-        Some(at)
+    pub(crate) fn prefetch_cell(&self, hash: KeyHash) {
+        let Some(table) = &self.index.table else { return };
+        if let Some(at) = table.candidate(hash) {
+            prefetch(self.cells.body().as_ptr().addr() + at);
+            self.prefetch_cell_end(at);
+        }
     }
 
     /// Prefetches the likely end of the cell at `at`.
@@ -131,15 +137,7 @@ impl DecodedBlock {
     /// on another cache line. The exact end is known only when the lengths are loaded, so the
     /// average length of a cell serves as an estimate, and both lines are loaded in parallel.
     fn prefetch_cell_end(&self, at: usize) {
-        // For a cell near the end of the block, the estimate may be past the end.
-        let end = self.cells.body().get(at + self.index.average_cell_len - 1);
-        end.into_iter().for_each(filter::engine::prefetch_line);
-    }
-
-    /// Returns the offset from [`prefetch_cell`](Self::prefetch_cell) if its cell belongs to `row`.
-    pub(crate) fn verify_candidate(&self, at: u32, row: &[u8]) -> Option<usize> {
-        let at = to_usize(at);
-        (row_at(self.cells.body(), at) == row).then_some(at)
+        prefetch(self.cells.body().as_ptr().addr() + at + self.index.average_cell_len - 1);
     }
 
     /// Returns the offset of the first cell of a row with this hash, if the block has the row.
@@ -153,7 +151,7 @@ impl DecodedBlock {
         let cells = &**self.cells.body();
         table.find(hash, |at| {
             self.prefetch_cell_end(at);
-            row_at(cells, at) == row
+            plain::row_at(cells, at) == row
         })
     }
 
@@ -223,11 +221,60 @@ impl DecodedBlock {
 
     /// Returns the row with this number, counted from 0.
     pub(crate) fn row(&self, number: usize) -> &[u8] {
-        row_at(self.cells.body(), self.start_of_row(number))
+        plain::row_at(self.cells.body(), self.start_of_row(number))
     }
 
     #[cfg(test)]
     pub(super) fn has_digits(&self) -> bool {
         self.index.has_digits()
+    }
+}
+
+/// A weak pointer to a decoded block, stored beside the index entry of that block.
+///
+/// It saves a lookup in the cache, and does not keep the cells in memory. The allocation of the
+/// [`DecodedBlock`] itself, without its cells, stays until the slot is dropped.
+#[derive(Debug, Default)]
+pub(crate) struct BlockSlot(OnceLock<SlottedBlock>);
+
+#[derive(Debug)]
+struct SlottedBlock {
+    block: Weak<DecodedBlock>,
+    /// `None` for a block without a row table.
+    table: Option<TableAddress>,
+}
+
+impl BlockSlot {
+    /// Returns the block, if the slot remembers one that is still in memory.
+    #[inline]
+    pub(crate) fn block(&self) -> Option<Arc<DecodedBlock>> {
+        self.0.get()?.block.upgrade()
+    }
+
+    /// Prefetches the first cache lines that a lookup of a row with this hash reads in the block.
+    ///
+    /// Does not read the block, which may have been dropped: a prefetch of a stale address is
+    /// harmless.
+    #[inline]
+    pub(crate) fn prefetch(&self, hash: KeyHash) {
+        const LINE_LEN: usize = 64;
+        /// Bytes of the two counts that an `Arc` has before its value.
+        const COUNTS_LEN: usize = 2 * size_of::<usize>();
+        let Some(SlottedBlock { block, table }) = self.0.get() else { return };
+        let start = block.as_ptr().addr().wrapping_sub(COUNTS_LEN);
+        for offset in (0..COUNTS_LEN + size_of::<DecodedBlock>()).step_by(LINE_LEN) {
+            prefetch(start.wrapping_add(offset));
+        }
+        if let Some(table) = table {
+            prefetch(table.first_line(hash));
+        }
+    }
+
+    /// Remembers a block, unless the slot has one already.
+    ///
+    /// Takes decoded blocks only: the cache may replace an encoded block by a decoded one.
+    pub(crate) fn remember(&self, block: &Arc<DecodedBlock>) {
+        let table = block.index.table.as_ref().map(RowTable::address);
+        self.0.get_or_init(|| SlottedBlock { block: Arc::downgrade(block), table });
     }
 }

@@ -6,8 +6,8 @@
 use bytes::Bytes;
 use cells::{Comparator, KeyRef};
 
+use super::decoded::BlockSlot;
 use super::index_entry::{BlockHandle, IndexEntries, IndexEntry};
-use super::slot::BlockSlot;
 use crate::encoding::DamageReason;
 use crate::row_digits::RowDigits;
 

@@ -6,7 +6,7 @@
 //! row_index, row_table        the rows of a decoded block: by order, by hash
 //! index, index_block          entries of the data index as bytes, and searchable in memory
 //! bloom, filter_index, meta   filters, and blocks with a name
-//! origin, cached, slot        which block this is, in the block cache, beside an index entry
+//! origin, cached              which block this is, and its form in the block cache
 //! ```
 
 mod aligned;
@@ -46,7 +46,6 @@ pub(crate) mod row_index;
     reason = "lines and slots are computed from the number of lines"
 )]
 pub(crate) mod row_table;
-pub(crate) mod slot;
 
 pub use bloom::BloomType;
 pub use header::BlockHeader;

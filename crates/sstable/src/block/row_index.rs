@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use cells::Comparator;
 
 use super::row_table::{RowTable, to_usize};
+use crate::encoding::plain::row_at;
 use crate::encoding::{CellLayout, PlainCells, RowStarts};
 use crate::row_digits::{RowDigits, common_prefix_len};
 
@@ -162,29 +163,6 @@ fn rows_of_cells<'a>(
     offsets: &'a [u32],
 ) -> impl DoubleEndedIterator<Item = &'a [u8]> + Clone {
     offsets.iter().map(|at| row_at(cells, to_usize(*at)))
-}
-
-/// Returns the row of the cell at `at`, without parsing the rest of the cell.
-///
-/// # Panics
-///
-/// If no cell starts at `at`.
-pub(super) fn row_at(cells: &[u8], at: usize) -> &[u8] {
-    /// The key length and the value length, which precede the row length.
-    const LENGTHS_LEN: usize = 8;
-    let row = cells.get(at + LENGTHS_LEN..).and_then(|key| {
-        let (len, rest) = key.split_first_chunk()?;
-        rest.get(..u16::from_be_bytes(*len).into())
-    });
-    match row {
-        Some(row) => row,
-        None => no_cell(at, cells.len()),
-    }
-}
-
-#[cold]
-fn no_cell(at: usize, len: usize) -> ! {
-    panic!("no cell starts at offset {at} of a block with {len} bytes of cells")
 }
 
 #[cfg(test)]

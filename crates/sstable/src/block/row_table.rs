@@ -12,7 +12,6 @@
 
 use filter::Seed;
 use filter::engine::KeyHash;
-use filter::engine::PrefetchHint;
 
 /// A hash table from rows to offsets.
 #[derive(Debug)]
@@ -81,23 +80,18 @@ impl RowTable {
 
     /// The address of the table in memory, for prefetches.
     pub(super) fn address(&self) -> TableAddress {
-        TableAddress(PrefetchHint::of_slice(&self.0))
-    }
-
-    /// Prefetches the first line that a lookup of this hash probes.
-    pub(super) fn prefetch(&self, hash: KeyHash) {
-        self.address().prefetch(hash);
+        TableAddress { start: self.0.as_ptr().addr(), line_count: self.0.len() }
     }
 
     /// Returns the first offset with the fingerprint of this hash, from the first probed line only.
     ///
     /// The offset may belong to another row with the same fingerprint.
-    pub(super) fn candidate(&self, hash: KeyHash) -> Option<u32> {
+    pub(super) fn candidate(&self, hash: KeyHash) -> Option<usize> {
         let (first, fingerprint) = line_and_fingerprint(hash, self.0.len());
         let line = &self.0[first];
         // Without a matching slot, the index is 32. A fingerprint of all ones matches free slots.
         let slot = line.0.get(to_usize(line.matching(fingerprint).trailing_zeros()))?;
-        (*slot != FREE).then_some(slot & OFFSET_MASK)
+        (*slot != FREE).then_some(to_usize(slot & OFFSET_MASK))
     }
 
     /// Returns the first offset with the fingerprint of this hash at which `has_row` finds the row.
@@ -127,14 +121,15 @@ impl RowTable {
 
 /// The address of a table in memory, for prefetches only: the table may have been dropped.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TableAddress(PrefetchHint);
+pub(super) struct TableAddress {
+    start: usize,
+    line_count: usize,
+}
 
 impl TableAddress {
-    /// Prefetches the first line that a lookup of this hash probes.
-    pub(super) fn prefetch(self, hash: KeyHash) {
-        let line_len = size_of::<Line>();
-        let (first, _) = line_and_fingerprint(hash, self.0.byte_len() / line_len);
-        self.0.part(first * line_len, line_len).prefetch();
+    /// Returns the address of the first line that a lookup of this hash probes.
+    pub(super) fn first_line(self, hash: KeyHash) -> usize {
+        self.start + line_and_fingerprint(hash, self.line_count).0 * size_of::<Line>()
     }
 }
 

@@ -122,6 +122,13 @@ fn a_cursor_between_cells_is_a_broken_invariant() {
 }
 
 #[test]
+#[should_panic(expected = "a checked cell starts here")]
+fn a_cell_between_cells_is_a_broken_invariant() {
+    let block = block(&[cell(b"b", b"1"), cell(b"d", b"1")]);
+    let _ = block.cell_at(second(&block) + 1);
+}
+
+#[test]
 #[should_panic(expected = "past the end of a block")]
 fn a_step_past_the_end_of_a_block_is_a_broken_invariant() {
     let (long, short) = (block(&[cell(b"b", b"1"), cell(b"d", b"1")]), block(&[cell(b"b", b"1")]));

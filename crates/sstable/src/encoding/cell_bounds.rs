@@ -6,8 +6,8 @@
 //!                                            └ first_bytes: the first 8 bytes, as a number
 //! ```
 //!
-//! This is the hot path of scans (every cell) and gets (one cell). The lengths at the start of a
-//! cell are checked together, with few comparisons. Tags and damaged cells take the slow path in
+//! This is the hot path of scans. The lengths at the start of a cell are checked together, with few
+//! comparisons. Tags and damaged cells take the slow path in
 //! [`plain`](super::plain).
 
 use std::cmp::Ordering;
@@ -256,7 +256,7 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
-    use super::super::plain::write_cell;
+    use super::super::plain::{cell_at, write_cell};
     use super::*;
 
     fn layouts() -> impl Strategy<Value = CellLayout> {
@@ -291,7 +291,7 @@ mod tests {
 
         /// For sound and damaged cells, followed by random bytes.
         #[test]
-        fn the_fast_path_agrees_with_the_slow_path(
+        fn the_fast_paths_agree_with_the_slow_path(
             (layout, bytes) in layouts().prop_flat_map(|layout| (Just(layout), written(layout))),
             following in vec(any::<u8>(), 0..30),
             change in proptest::option::of((any::<prop::sample::Index>(), any::<u8>())),
@@ -311,6 +311,7 @@ mod tests {
                     let len = rest.len() - input.len();
                     prop_assert_eq!((bounds.at(), bounds.end()), (at, at + len));
                     prop_assert_eq!(bounds.cell(&rest[..len]), Some(cell));
+                    prop_assert_eq!(cell_at(&rest, 0, layout), Some(cell));
                     prop_assert!(change.is_some() || len == bytes.len());
                 }
                 Err(what) => {

@@ -12,7 +12,7 @@
 //!
 //! Every other encoding is decoded into this form, so that one search serves all encodings.
 
-use cells::{CellRef, CellType, KeyRef, SequenceId};
+use cells::{CellRef, CellType, KeyRef, SequenceId, Timestamp};
 
 use super::{CellLayout, DamageReason};
 use crate::input::{Input, hvlong_len, write_hvlong};
@@ -79,6 +79,68 @@ fn write_lengths(out: &mut Vec<u8>, key_len: usize, value_len: usize) {
         let len = i32::try_from(len).expect("the writer has checked the lengths");
         out.extend_from_slice(&len.to_be_bytes());
     }
+}
+
+/// Returns the cell at `at` of checked cells; `None` if no cell starts there.
+///
+/// The fast path of a get, which reads one cell of a block. Does not repeat the checks of
+/// [`read_cell`]; a scan parses its cells as [`CellBounds`](super::CellBounds).
+pub(crate) fn cell_at(cells: &[u8], at: usize, layout: CellLayout) -> Option<CellRef<'_>> {
+    let (lengths, rest) = cells.get(at..)?.split_first_chunk::<LENGTHS_LEN>()?;
+    let key_len = u32::from_be_bytes(*lengths.first_chunk()?);
+    let value_len = u32::from_be_bytes(*lengths.last_chunk()?);
+    let (key, rest) = rest.split_at_checked(usize::try_from(key_len).ok()?)?;
+    let (value, rest) = rest.split_at_checked(usize::try_from(value_len).ok()?)?;
+    let (row_len, column) = key.split_first_chunk()?;
+    let (row, column) = column.split_at_checked(u16::from_be_bytes(*row_len).into())?;
+    let (family_len, column) = column.split_first()?;
+    let (family, column) = column.split_at_checked((*family_len).into())?;
+    let (qualifier, time_and_type) = column.split_last_chunk::<TIME_LEN>()?;
+    let [time @ .., type_code] = *time_and_type;
+    let (mut tags, mut rest) = (&[][..], rest);
+    if layout.tags {
+        let (tags_len, after_len) = rest.split_first_chunk()?;
+        (tags, rest) = after_len.split_at_checked(u16::from_be_bytes(*tags_len).into())?;
+    }
+    let mut sequence_id = 0;
+    if layout.mvcc {
+        sequence_id = match rest {
+            // In most files all sequence ids are 0, which takes one byte.
+            [short @ ..0x80, ..] => (*short).into(),
+            _ => u64::try_from(Input::new(rest).hvlong()?).ok()?,
+        };
+    }
+    Some(CellRef {
+        row,
+        family,
+        qualifier,
+        timestamp: Timestamp::new(i64::from_be_bytes(time)),
+        cell_type: CellType::from_code(type_code)?,
+        value,
+        tags,
+        sequence_id: SequenceId::new(sequence_id),
+    })
+}
+
+/// Returns the row of the cell at `at`, without parsing the rest of the cell.
+///
+/// # Panics
+///
+/// If no cell starts at `at`.
+pub(crate) fn row_at(cells: &[u8], at: usize) -> &[u8] {
+    let row = cells.get(at..).and_then(|cell| {
+        let (len, rest) = cell.get(LENGTHS_LEN..)?.split_first_chunk()?;
+        rest.get(..u16::from_be_bytes(*len).into())
+    });
+    match row {
+        Some(row) => row,
+        None => no_cell(at, cells.len()),
+    }
+}
+
+#[cold]
+fn no_cell(at: usize, len: usize) -> ! {
+    panic!("no cell starts at offset {at} of a block with {len} bytes of cells")
 }
 
 /// Reads and checks one cell: lengths, type, time, tags.

@@ -15,10 +15,9 @@ use cells::{BlockOffset, Comparator, KeyRef};
 
 use super::load_block::BlockReader;
 use super::read_context::ReadContext;
-use crate::block::decoded::DecodedBlock;
+use crate::block::decoded::{BlockSlot, DecodedBlock};
 use crate::block::index_block::IndexBlock;
 use crate::block::index_entry::{BlockHandle, IndexEntry};
-use crate::block::slot::BlockSlot;
 use crate::encoding::DamageReason;
 use crate::error::{BlockType, Result};
 
@@ -70,25 +69,8 @@ impl DataIndex {
     }
 
     /// Returns the entries of all data blocks, if the root has them.
-    fn entries_in_memory(&self) -> Option<&IndexBlock> {
+    pub(crate) fn entries_in_memory(&self) -> Option<&IndexBlock> {
         (self.levels <= 1).then_some(&self.root)
-    }
-
-    /// Returns the index of the entry whose data block can hold a key.
-    ///
-    /// `None` if the entries of data blocks are not in memory.
-    pub(crate) fn find_in_memory(&self, key: &KeyRef<'_>) -> Option<usize> {
-        self.entries_in_memory().map(|entries| entries.find(key))
-    }
-
-    /// Returns the slot of the data block with this number.
-    ///
-    /// # Panics
-    ///
-    /// If the entry is not in memory.
-    #[inline]
-    pub(crate) fn slot_in_memory(&self, number: usize) -> &BlockSlot {
-        self.expect_entries().slot(number)
     }
 
     /// Returns the entry of the data block with this number.
@@ -97,7 +79,7 @@ impl DataIndex {
     ///
     /// If the entry is not in memory.
     pub(crate) fn entry_in_memory(&self, number: usize) -> DataEntry<'_> {
-        let entries = self.expect_entries();
+        let entries = self.entries_in_memory().expect("entries that were in memory stay there");
         let entry = entries.entry(number).expect("the number is that of an entry");
         DataEntry {
             block: entry.block,
@@ -106,10 +88,6 @@ impl DataIndex {
             predecessor: Predecessor::of_entry(entries, number, true),
             slot: entries.slot(number),
         }
-    }
-
-    fn expect_entries(&self) -> &IndexBlock {
-        self.entries_in_memory().expect("entries that were in memory stay there")
     }
 
     /// Descends from the root to the entry of a data block, and calls `visit` with the entry.

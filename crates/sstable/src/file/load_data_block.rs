@@ -19,12 +19,11 @@ use super::index_cursor::IndexCursor;
 use super::open_file::OpenFile;
 use super::read_context::ReadContext;
 use crate::block::data::{DataBlock, DataRef};
-use crate::block::decoded::DecodedBlock;
+use crate::block::decoded::{BlockSlot, DecodedBlock};
 use crate::block::encoded::{EncodedBlock, EncodedCursor};
 use crate::block::index_block::IndexBlock;
 use crate::block::index_entry::BlockHandle;
 use crate::block::origin::BlockIdentity;
-use crate::block::slot::BlockSlot;
 use crate::buffers::Buffers;
 use crate::encoding::DamageReason;
 use crate::error::{BlockType, Damage, Error, Result};
@@ -216,8 +215,8 @@ impl OpenFile {
     ) -> Result<DataBlock> {
         let cache = self.blocks.cache_for(context.caching);
         let slot = cache.and_then(|_| self.blocks.usable(entry.slot));
-        if let Some((block, bytes)) = slot.and_then(BlockSlot::block) {
-            context.trace.touch(BlockKind::Data, BlockSource::Cache, bytes);
+        if let Some(block) = slot.and_then(BlockSlot::block) {
+            context.trace.touch(BlockKind::Data, BlockSource::Cache, block.bytes());
             return Ok(DataBlock::Decoded(block));
         }
         let key = self.blocks.cache_key(entry.block);

@@ -1,6 +1,5 @@
 //! The list of files of a lookup, in the order in which they are searched.
 
-use std::cmp::Ordering;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -9,7 +8,6 @@ use cells::{Comparator, RowHead, Timestamp, row_head};
 use crate::error::{Error, Result};
 use crate::file::filters::file_filter::FileFilter;
 use crate::file::open_file::OpenFile;
-use crate::probe::RowProbe;
 
 /// A file of a lookup list.
 ///
@@ -21,9 +19,9 @@ pub struct LookupFile {
     pub(crate) file: Arc<OpenFile>,
     /// The leading bytes of the first and the last row; `None` if rows are not in byte order, or
     /// if there are none.
-    heads: Option<(RowHead, RowHead)>,
-    oldest: Timestamp,
-    newest: Timestamp,
+    pub(super) heads: Option<(RowHead, RowHead)>,
+    pub(super) oldest: Timestamp,
+    pub(super) newest: Timestamp,
     pub(crate) filter: FileFilter,
 }
 
@@ -44,27 +42,6 @@ impl LookupFile {
     #[must_use]
     pub fn times(self, oldest: Timestamp, newest: Timestamp) -> Self {
         Self { oldest, newest, ..self }
-    }
-
-    /// Returns the time of the oldest cell that the file may hold.
-    pub(super) const fn oldest(&self) -> Timestamp {
-        self.oldest
-    }
-
-    /// Returns the time of the newest cell that the file may hold.
-    pub(super) const fn newest(&self) -> Timestamp {
-        self.newest
-    }
-
-    /// Returns whether the row is between the file's first and last row.
-    #[inline]
-    pub(super) fn spans(&self, probe: &RowProbe<'_>) -> bool {
-        let Some((first, last)) = self.heads else { return self.file.spans_row(probe.row()) };
-        match (probe.head().cmp(&first), probe.head().cmp(&last)) {
-            (Ordering::Less, _) | (_, Ordering::Greater) => false,
-            (Ordering::Greater, Ordering::Less) => true,
-            _ => self.file.spans_row(probe.row()),
-        }
     }
 }
 

@@ -19,7 +19,7 @@
 //!
 //! use bytes::Bytes;
 //! use filter::Seed;
-//! use sstable::lookup::{LookupFile, LookupFiles, RowLookup};
+//! use sstable::lookup::{LookupFile, LookupFiles, LookupLimits, RowLookup};
 //! use sstable::{
 //!     CellRef, FileName, Reader, ReaderOptions, RowProbe, Timestamp, Writer, WriterOptions,
 //! };
@@ -37,14 +37,14 @@
 //! let files = LookupFiles::new(vec![file("2", newer, b"Grace")?, file("1", older, b"Ada")?])?;
 //!
 //! let probe = RowProbe::new(b"row1", Seed::default());
-//! let mut lookup = RowLookup::new(&files, &probe);
-//! let found = lookup.next_file(&mut ())?.expect("both files have the row");
+//! let mut lookup = RowLookup::new(&files, &probe, LookupLimits::default());
+//! let found = lookup.next_file()?.expect("both files have the row");
 //! assert_eq!((found.file(), found.cell().value), (0, b"Grace".as_slice()));
 //!
 //! // A read of one version of this column needs no older cell: no other file is searched.
 //! lookup.stop_below(found.cell().timestamp);
-//! assert!(lookup.next_file(&mut ())?.is_none());
-//! lookup.end(&mut ());
+//! assert!(lookup.next_file()?.is_none());
+//! lookup.end();
 //! assert_eq!(lookup.trace().files_skipped_by_time, 1);
 //! # Ok::<(), sstable::Error>(())
 //! ```
@@ -53,19 +53,19 @@
 // |-----------------|---------------------------------------------------------------------------|
 // | `files`         | the list, newest cells first, with each file's ranges and filter inline   |
 // | `row_lookup`    | one row: finds the files that may have the row, up to one that is too old |
-// | `file_seek`     | one row in one file: index, block, cell                                   |
+// | `seek_row`      | one row in one file: index, block, cell                                   |
 // | `batch`         | up to 16 rows: runs each step for all rows before the next step           |
 // | `scan_decision` | whether a scan reads a file: the same steps, once a scan                  |
 
 mod batch;
-mod file_seek;
 mod files;
 mod row_lookup;
 mod scan_decision;
+mod seek_row;
 
 pub use batch::{BATCH_MAX, begin_together};
 pub use files::{FileFate, LookupFile, LookupFiles};
-pub use row_lookup::{LookupObserver, MapAnswer, RowInFile, RowLookup};
+pub use row_lookup::{FileOutcome, LookupLimits, MapAnswer, RowInFile, RowLookup};
 pub use scan_decision::{FilterQuestion, RowBounds, WantedCells};
 
 #[cfg(test)]

@@ -1,32 +1,20 @@
 //! The lookup of one row in an ordered list of files: finds the files that have the row.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use cells::{CellRef, Timestamp};
 
-use super::file_seek::FileSeek;
 use super::files::{FileFate, LookupFile};
-use crate::error::Result;
+use super::seek_row::{
+    FirstCell, IndexedBlock, LoadedBlock, lacks_column, load_block, search_index, seek_row,
+};
+use crate::error::{Error, Result};
 use crate::file::filters::filter_answer::FilterAnswer;
 use crate::file::open_file::OpenFile;
 use crate::probe::RowProbe;
-use crate::scan::position::ScanPosition;
 use crate::scan::scanner::Scanner;
 use crate::trace::ReadTrace;
-
-/// Receives what a lookup did with each file, in the order of the list.
-pub trait LookupObserver {
-    /// Receives the fate of the file at `index`, once the lookup has skipped or searched the file.
-    ///
-    /// `trace` has the counters of the lookup so far. Not called for a file that cannot be read: the
-    /// result of the lookup says so.
-    fn file(&mut self, index: usize, fate: FileFate, trace: &ReadTrace);
-}
-
-/// Ignores all calls, at no cost.
-impl LookupObserver for () {
-    fn file(&mut self, _: usize, _: FileFate, _: &ReadTrace) {}
-}
 
 /// The number of filters that are prefetched together.
 ///
@@ -42,9 +30,7 @@ const WINDOW: usize = 16;
 pub struct RowLookup<'a> {
     files: &'a [LookupFile],
     probe: &'a RowProbe<'a>,
-    /// The wanted time range, `from` inclusive and `until` exclusive.
-    from: Timestamp,
-    until: Timestamp,
+    limits: LookupLimits,
     /// The stop rule: files whose cells are all older than this are not needed now.
     stop_below: Timestamp,
     /// The answer of the family map; it covers no file if there was none.
@@ -53,24 +39,58 @@ pub struct RowLookup<'a> {
     next: usize,
     /// The filters of the files before this index were prefetched.
     prefetched: usize,
-    /// The file that is searched next.
-    candidate: Option<Candidate>,
+    /// What a batch has done with the next file.
+    begun: Option<BegunFile>,
+    /// What the lookup did with each file, if the caller wants to know.
+    outcomes: Option<Box<Outcomes>>,
     trace: ReadTrace,
 }
 
-/// A file that may have the row: its index, its filter's answer and the state of its search.
-#[derive(Debug)]
-struct Candidate {
-    index: usize,
-    answer: FilterAnswer,
-    seek: FileSeek,
+/// The files that a lookup reads. The default is all.
+#[derive(Clone, Copy, Debug)]
+pub struct LookupLimits {
+    /// The oldest time of wanted cells.
+    pub from: Timestamp,
+    /// The time before which wanted cells are. [`Timestamp::LATEST`] is no limit.
+    pub until: Timestamp,
+    /// The answer of a family map, which replaces the filters of the files that it covers.
+    ///
+    /// Must be about the files of the lookup, in their order: a covered file that it does not name is
+    /// not searched.
+    pub map: Option<MapAnswer>,
 }
 
-/// Whether a file is searched.
-enum Decision {
-    /// It is searched, after this answer of its filter.
-    Search(FilterAnswer),
-    Skip(FileFate),
+impl Default for LookupLimits {
+    fn default() -> Self {
+        Self { from: Timestamp::OLDEST, until: Timestamp::LATEST, map: None }
+    }
+}
+
+/// A file that may have the row, and of which a batch has loaded the block.
+#[derive(Debug)]
+struct BegunFile {
+    answer: FilterAnswer,
+    /// `None` before the block is loaded.
+    block: Option<Result<LoadedBlock, Box<Error>>>,
+}
+
+/// What a lookup did with one file.
+#[derive(Clone, Copy, Debug)]
+pub struct FileOutcome {
+    /// The index of the file in the list.
+    pub file: usize,
+    /// Why the file was skipped, or what the search found.
+    pub fate: FileFate,
+    /// The counters of this file.
+    pub trace: ReadTrace,
+}
+
+/// The outcomes of the files so far.
+#[derive(Debug)]
+struct Outcomes {
+    files: Vec<FileOutcome>,
+    /// The counters of the lookup before the next file.
+    before: ReadTrace,
 }
 
 impl<'a> RowLookup<'a> {
@@ -79,19 +99,26 @@ impl<'a> RowLookup<'a> {
     /// `files` must be in the order of [`LookupFiles`](super::LookupFiles).
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "avoids a move of the large return value")]
-    pub fn new(files: &'a [LookupFile], probe: &'a RowProbe<'a>) -> Self {
+    pub fn new(files: &'a [LookupFile], probe: &'a RowProbe<'a>, limits: LookupLimits) -> Self {
         let mut trace = ReadTrace::default();
         trace.files_considered = files.len() as u64;
+        let mut map = MapAnswer::default();
+        if let Some(MapAnswer { covered, named }) = limits.map {
+            let listed = u64::MAX.checked_shl(files.len() as u32).map_or(u64::MAX, |after| !after);
+            map = MapAnswer { covered: covered & listed, named };
+            trace.map_lookups = 1;
+            trace.map_candidates = u64::from((map.covered & named).count_ones());
+        }
         Self {
             files,
             probe,
-            from: Timestamp::OLDEST,
-            until: Timestamp::LATEST,
+            limits,
             stop_below: Timestamp::OLDEST,
-            map: MapAnswer::default(),
+            map,
             next: 0,
             prefetched: 0,
-            candidate: None,
+            begun: None,
+            outcomes: None,
             trace,
         }
     }
@@ -101,7 +128,8 @@ impl<'a> RowLookup<'a> {
     /// The fast path of an absent row: [`next_file`](Self::next_file) would find nothing, and count
     /// the same.
     pub fn denied_by_map(files: &[LookupFile], map: &MapAnswer) -> Option<ReadTrace> {
-        (map.denied_run(0) >= files.len()).then(|| {
+        let denied = (map.covered & !map.named).trailing_ones() as usize;
+        (denied >= files.len()).then(|| {
             let mut trace = ReadTrace::default();
             trace.files_considered = files.len() as u64;
             trace.map_lookups = 1;
@@ -110,11 +138,16 @@ impl<'a> RowLookup<'a> {
         })
     }
 
-    /// Limits the lookup to cells from time `from` on and before `until`. Default: all.
+    /// Records what the lookup does with each file, for [`outcomes`](Self::outcomes).
+    pub fn record_outcomes(&mut self) {
+        self.outcomes = Some(Box::new(Outcomes { files: Vec::new(), before: self.trace }));
+    }
+
+    /// Returns what the lookup did with each file, in the order of the list.
     ///
-    /// [`Timestamp::LATEST`] as `until` is no limit.
-    pub fn times(&mut self, from: Timestamp, until: Timestamp) {
-        (self.from, self.until) = (from, until);
+    /// Empty without [`record_outcomes`](Self::record_outcomes). Has no file that could not be read.
+    pub fn outcomes(&self) -> &[FileOutcome] {
+        self.outcomes.as_ref().map_or(&[], |outcomes| &outcomes.files)
     }
 
     /// Sets the stop rule: files whose cells are all older than `time` are not needed now.
@@ -122,19 +155,6 @@ impl<'a> RowLookup<'a> {
     /// A later call with an earlier time continues the lookup with these files.
     pub fn stop_below(&mut self, time: Timestamp) {
         self.stop_below = time;
-    }
-
-    /// Sets the answer of a family map, which replaces the filters of the files that it covers.
-    ///
-    /// Counts the lookup in the map. The answer must be about these files, in this order: a covered
-    /// file that it does not name is not searched.
-    pub fn answered_by_map(&mut self, answer: MapAnswer) {
-        // Clears the bits beyond the end of the list.
-        let covered = answer.covered
-            & (!0_u64).checked_shl(self.files.len() as u32).map_or(!0, |above| !above);
-        self.map = MapAnswer { covered, ..answer };
-        self.trace.map_lookups += 1;
-        self.trace.map_candidates += u64::from((covered & answer.named).count_ones());
     }
 
     /// Returns the probe for the row.
@@ -147,10 +167,14 @@ impl<'a> RowLookup<'a> {
         &self.trace
     }
 
-    /// Returns the counters of the lookup so far, so that the caller can add its own reads.
+    /// Adds the caller's own reads in the file at `index` to the counters.
     #[doc(hidden)]
-    pub const fn trace_mut(&mut self) -> &mut ReadTrace {
-        &mut self.trace
+    pub fn add_reads(&mut self, index: usize, reads: &ReadTrace) {
+        self.trace.add(reads);
+        let outcomes = self.outcomes.iter_mut().flat_map(|outcomes| &mut outcomes.files);
+        for outcome in outcomes.filter(|outcome| outcome.file == index) {
+            outcome.trace.add(reads);
+        }
     }
 
     /// Returns the row in the next file that has it.
@@ -162,130 +186,156 @@ impl<'a> RowLookup<'a> {
     ///
     /// If a block cannot be read. The next call continues with the next file.
     #[inline]
-    pub fn next_file(
-        &mut self,
-        observer: &mut impl LookupObserver,
-    ) -> Result<Option<RowInFile<'a>>> {
-        loop {
-            self.advance_to_candidate(observer);
-            let Some(Candidate { index, answer, seek }) = self.candidate.take() else {
-                return Ok(None);
+    pub fn next_file(&mut self) -> Result<Option<RowInFile<'a>>> {
+        while let Some(BegunFile { answer, block }) = self.candidate() {
+            let (index, file) = (self.next, &self.files[self.next].file);
+            let found = match block {
+                None => seek_row(file, self.probe, &mut self.trace),
+                Some(Ok(block)) => block.find_row(file, self.probe, &mut self.trace),
+                Some(Err(error)) => Err(error),
             };
-            let file = &self.files[index].file;
-            match seek.finish(file, answer, self.probe, &mut self.trace) {
-                Ok(Some(position)) => {
-                    observer.file(index, FileFate::Read, &self.trace);
-                    return Ok(Some(RowInFile::new(index, file, position)));
-                }
-                Ok(None) => {
-                    self.trace.map_false_files += u64::from(self.map.covers(index));
-                    observer.file(index, FileFate::Absent, &self.trace);
-                }
-                Err(error) => return Err(*error),
-            }
-        }
-    }
-
-    /// Advances to the next file that is searched, unless the lookup already has one.
-    ///
-    /// Searches the index root of the file, and prefetches the block if its address is known.
-    pub(super) fn advance_to_candidate(&mut self, observer: &mut impl LookupObserver) {
-        while self.candidate.is_none() {
-            for _ in 0..self.map.denied_run(self.next) {
-                self.skip(FileFate::DeniedByMap, observer);
-            }
-            match self.decide() {
-                None | Some(Decision::Skip(FileFate::TooOld)) => return,
-                Some(Decision::Skip(fate)) => self.skip(fate, observer),
-                Some(Decision::Search(answer)) => {
-                    let index = self.next;
-                    let seek = FileSeek::begin(&self.files[index].file, self.probe);
-                    self.candidate = Some(Candidate { index, answer, seek });
+            let found = match found {
+                Ok(found) => found,
+                Err(error) => {
                     self.next += 1;
+                    return Err(*error);
                 }
-            }
+            };
+            let is_false_positive = answer == FilterAnswer::Maybe
+                && found.as_ref().is_none_or(|first| {
+                    (file.is_filter_over_columns || self.trace.filters_unreadable > 0)
+                        && lacks_column(file, self.probe, first)
+                });
+            self.trace.filter_false_positives += u64::from(is_false_positive);
+            let Some(first_cell) = found else {
+                self.end_file(FileFate::Absent);
+                continue;
+            };
+            self.end_file(FileFate::Read);
+            return Ok(Some(RowInFile { index, file, first_cell }));
         }
+        Ok(None)
     }
 
-    /// Decides by times, row range and filter whether the next file is searched.
+    /// Skips files until the next one may have the row.
     ///
-    /// The caller has skipped the files that the family map denies. `None` after the last file.
+    /// Returns `None` if there is none, or if the remaining files are too old.
     #[inline]
-    fn decide(&mut self) -> Option<Decision> {
-        let file = self.files.get(self.next)?;
-        if file.newest() < self.stop_below.max(self.from) {
-            return Some(Decision::Skip(FileFate::TooOld));
+    fn candidate(&mut self) -> Option<BegunFile> {
+        if self.begun.is_some() {
+            return self.begun.take();
         }
-        if file.oldest() >= self.until && self.until != Timestamp::LATEST {
-            return Some(Decision::Skip(FileFate::TooNew));
+        while let Some(file) = self.files.get(self.next) {
+            let is_covered = self.map.covers(self.next);
+            let fate = if is_covered && self.map.named >> self.next & 1 == 0 {
+                FileFate::DeniedByMap
+            } else if file.newest < self.stop_below.max(self.limits.from) {
+                return None;
+            } else if file.oldest >= self.limits.until && self.limits.until != Timestamp::LATEST {
+                FileFate::TooNew
+            } else {
+                // For the last file, a prefetch just before its filter is asked would save nothing.
+                if !is_covered && self.next >= self.prefetched && self.next + 1 < self.files.len() {
+                    self.prefetch_filters();
+                }
+                // The map has rows, so only a filter over columns says more than the map.
+                let is_asked = !is_covered
+                    || (self.probe.qualifier().is_some() && file.file.is_filter_over_columns);
+                if !spans(file, self.probe) {
+                    FileFate::OutOfRange
+                } else if !is_asked {
+                    return Some(BegunFile { answer: FilterAnswer::NotCovered, block: None });
+                } else {
+                    match file.filter.ask(&file.file.blocks, self.probe, &mut self.trace) {
+                        FilterAnswer::No => FileFate::Denied,
+                        answer => return Some(BegunFile { answer, block: None }),
+                    }
+                }
+            };
+            self.end_file(fate);
         }
-        let is_covered = self.map.covers(self.next);
-        if !is_covered && self.next >= self.prefetched {
-            self.prefetch_filters();
-        }
-        if !file.spans(self.probe) {
-            return Some(Decision::Skip(FileFate::OutOfRange));
-        }
-        // A map that covers the file has named it. The map has rows, so only a filter over columns
-        // says more.
-        let asks_columns = self.probe.qualifier().is_some() && file.file.is_filter_over_columns;
-        if is_covered && !asks_columns {
-            return Some(Decision::Search(FilterAnswer::NotCovered));
-        }
-        Some(match file.filter.ask(&file.file.blocks, self.probe, &mut self.trace) {
-            FilterAnswer::No => Decision::Skip(FileFate::Denied),
-            answer => Decision::Search(answer),
-        })
+        None
     }
 
-    /// Skips the next file: counts it, and reports why.
-    fn skip(&mut self, fate: FileFate, observer: &mut impl LookupObserver) {
+    /// Counts what became of the next file, records it, and moves on to the file after it.
+    #[inline]
+    fn end_file(&mut self, fate: FileFate) {
         match fate {
             FileFate::TooOld | FileFate::TooNew => self.trace.files_skipped_by_time += 1,
             FileFate::OutOfRange => self.trace.files_skipped_by_range += 1,
+            FileFate::Denied => self.trace.files_skipped_by_filter += 1,
             FileFate::DeniedByMap => self.trace.files_skipped_by_map += 1,
-            // Counted with the answer of the filter.
-            FileFate::Denied => {}
-            FileFate::Absent | FileFate::Read => unreachable!("a file that was searched"),
+            FileFate::Absent => self.trace.map_false_files += u64::from(self.map.covers(self.next)),
+            FileFate::Read => {}
         }
-        observer.file(self.next, fate, &self.trace);
+        if let Some(outcomes) = &mut self.outcomes {
+            let trace = self.trace.since(&outcomes.before);
+            outcomes.files.push(FileOutcome { file: self.next, fate, trace });
+            outcomes.before = self.trace;
+        }
         self.next += 1;
     }
 
     /// Ends the lookup: the remaining files are too old to matter, and are counted as skipped.
-    pub fn end(&mut self, observer: &mut impl LookupObserver) {
-        for _ in self.next..self.files.len() {
-            self.skip(FileFate::TooOld, observer);
+    pub fn end(&mut self) {
+        // A batch has read in this file, which was not needed after all.
+        self.next += usize::from(self.begun.take().is_some());
+        while self.next < self.files.len() {
+            self.end_file(FileFate::TooOld);
         }
     }
 
     /// Prefetches the filters of the next `WINDOW` files, so that their cache misses overlap.
     ///
-    /// Leaves out files whose range does not have the row, and files that the family map covers: of
-    /// those only filters over columns are asked, which are not prefetched.
+    /// Leaves out files whose range does not have the row, and files that the family map covers: only
+    /// filters over columns are asked beside a map, and those are not prefetched.
     pub(super) fn prefetch_filters(&mut self) {
         for (index, file) in (self.next..).zip(&self.files[self.next..]).take(WINDOW) {
-            if !self.map.covers(index) && file.spans(self.probe) {
+            if !self.map.covers(index) && spans(file, self.probe) {
                 file.filter.prefetch(self.probe);
             }
         }
         self.prefetched = self.next + WINDOW;
     }
 
-    /// Loads the block in which the row would begin in the candidate file.
+    /// Advances to the next file that may have the row, and searches its index.
+    ///
+    /// Returns `None` without such a file, or if the lookup has already begun with it.
+    pub(super) fn search_next_index(&mut self) -> Option<IndexedBlock<'a>> {
+        if self.begun.is_some() {
+            return None;
+        }
+        self.begun = self.candidate();
+        self.begun.as_ref()?;
+        Some(search_index(&self.files[self.next].file, self.probe))
+    }
+
+    /// Loads the block in which the row would begin in the next file.
     ///
     /// Keeps an error for the next call of [`next_file`](Self::next_file), which returns it.
-    pub(super) fn load_block(&mut self) {
-        if let Some(Candidate { index, seek, .. }) = &mut self.candidate {
-            seek.load_block(&self.files[*index].file, self.probe, &mut self.trace);
+    pub(super) fn load_block(&mut self, indexed: Option<IndexedBlock<'a>>) {
+        if let (Some(begun), Some(indexed)) = (&mut self.begun, indexed) {
+            let file = &self.files[self.next].file;
+            begun.block = Some(load_block(file, indexed, self.probe, &mut self.trace));
         }
     }
 
     /// Prefetches the row's cell in the loaded block.
-    pub(super) fn prefetch_cell(&mut self) {
-        if let Some(candidate) = &mut self.candidate {
-            candidate.seek.search_row_table();
+    pub(super) fn prefetch_cell(&self) {
+        if let Some(BegunFile { block: Some(Ok(block)), .. }) = &self.begun {
+            block.prefetch_cell();
         }
+    }
+}
+
+/// Returns whether the row is between the file's first and last row.
+#[inline]
+fn spans(file: &LookupFile, probe: &RowProbe<'_>) -> bool {
+    let Some((first, last)) = file.heads else { return file.file.spans_row(probe.row()) };
+    match (probe.head().cmp(&first), probe.head().cmp(&last)) {
+        (Ordering::Less, _) | (_, Ordering::Greater) => false,
+        (Ordering::Greater, Ordering::Less) => true,
+        _ => file.file.spans_row(probe.row()),
     }
 }
 
@@ -318,13 +368,6 @@ impl MapAnswer {
     const fn covers(&self, index: usize) -> bool {
         index < 64 && self.covered >> index & 1 == 1
     }
-
-    /// Returns how many successive files, from `index` on, the map denies.
-    #[inline]
-    fn denied_run(&self, index: usize) -> usize {
-        (self.covered & !self.named).checked_shr(index as u32).map_or(0, u64::trailing_ones)
-            as usize
-    }
 }
 
 /// A row in a file, at its first cell.
@@ -335,14 +378,10 @@ impl MapAnswer {
 pub struct RowInFile<'a> {
     index: usize,
     file: &'a Arc<OpenFile>,
-    position: ScanPosition,
+    first_cell: FirstCell,
 }
 
-impl<'a> RowInFile<'a> {
-    const fn new(index: usize, file: &'a Arc<OpenFile>, position: ScanPosition) -> Self {
-        Self { index, file, position }
-    }
-
+impl RowInFile<'_> {
     /// Returns the index of the file in the list of the lookup.
     pub const fn file(&self) -> usize {
         self.index
@@ -350,11 +389,11 @@ impl<'a> RowInFile<'a> {
 
     /// Returns the first cell of the row.
     pub fn cell(&self) -> CellRef<'_> {
-        self.position.cell()
+        self.first_cell.cell()
     }
 
     /// Returns a scanner at the first cell of the row.
     pub fn into_scanner(self) -> Scanner {
-        Scanner::at(Arc::clone(self.file), self.position)
+        Scanner::at(Arc::clone(self.file), self.first_cell.into_position())
     }
 }

@@ -105,7 +105,7 @@ impl WantedCells<'_> {
             trace.files_skipped_by_time += 1;
             return FilterAnswer::No;
         }
-        match self.question {
+        let answer = match self.question {
             FilterQuestion::Nothing => FilterAnswer::NotCovered,
             FilterQuestion::Row(probe) => {
                 FileFilter::new(file.filters()).ask(&file.blocks, probe, trace)
@@ -113,7 +113,9 @@ impl WantedCells<'_> {
             FilterQuestion::Prefix(prefix) => {
                 file.filters().ask_prefix(&file.blocks, prefix, trace)
             }
-        }
+        };
+        trace.files_skipped_by_filter += u64::from(answer == FilterAnswer::No);
+        answer
     }
 }
 

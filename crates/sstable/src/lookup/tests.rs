@@ -53,10 +53,12 @@ fn look_up_together(
 ) -> ReadTrace {
     let mut trace = ReadTrace::default();
     for (batch, probes) in probes.chunks(BATCH_MAX).enumerate() {
-        let mut lookups: Vec<_> = probes.iter().map(|probe| RowLookup::new(files, probe)).collect();
+        let limits = LookupLimits::default();
+        let mut lookups: Vec<_> =
+            probes.iter().map(|probe| RowLookup::new(files, probe, limits)).collect();
         begin_together(&mut lookups);
         for (number, lookup) in (batch * BATCH_MAX..).zip(&mut lookups) {
-            while let Some(found) = lookup.next_file(&mut ()).transpose() {
+            while let Some(found) = lookup.next_file().transpose() {
                 visit(number, found);
             }
             trace.add(lookup.trace());
@@ -241,8 +243,8 @@ fn filters_exchanged_between_two_files_of_a_lookup_deny_no_row_and_are_counted()
 
         let (mut found, mut trace) = (Vec::new(), ReadTrace::default());
         for (number, probe) in probes.iter().enumerate() {
-            let mut lookup = RowLookup::new(&list, probe);
-            while let Some(row) = lookup.next_file(&mut ()).unwrap() {
+            let mut lookup = RowLookup::new(&list, probe, LookupLimits::default());
+            while let Some(row) = lookup.next_file().unwrap() {
                 let (file, scanner) = (row.file(), row.into_scanner());
                 assert_eq!(scanner.cell().unwrap().row, probe.row());
                 found.push((number, file));
@@ -269,6 +271,10 @@ fn filters_exchanged_between_two_files_of_a_lookup_deny_no_row_and_are_counted()
     }
 }
 
+fn by_map(covered: u64, named: u64) -> LookupLimits {
+    LookupLimits { map: Some(MapAnswer::from_masks(covered, named)), ..LookupLimits::default() }
+}
+
 /// Three files with all rows: the map covers the first two. Each file is counted once.
 #[test]
 fn a_file_that_the_map_covers_and_does_not_name_is_skipped() {
@@ -279,13 +285,14 @@ fn a_file_that_the_map_covers_and_does_not_name_is_skipped() {
     for named in 0..8_u64 {
         for (row, is_present) in [(&present, true), (&absent, false)] {
             let probe = RowProbe::new(row, SEED);
-            let mut lookup = RowLookup::new(&list, &probe);
-            lookup.answered_by_map(MapAnswer::from_masks(0b011, named));
+            let mut lookup = RowLookup::new(&list, &probe, by_map(0b011, named));
+            lookup.record_outcomes();
             begin_together([&mut lookup]);
-            let (mut found, mut fates) = (Vec::new(), Fates::default());
-            while let Some(file) = lookup.next_file(&mut fates).unwrap().map(|found| found.file()) {
+            let mut found = Vec::new();
+            while let Some(file) = lookup.next_file().unwrap().map(|found| found.file()) {
                 found.push(file);
             }
+            assert_outcomes_are_counted(&lookup);
             let searched = [named & 1 == 1, named & 2 == 2, true];
             let expected: Vec<_> = (0..3).filter(|file| is_present && searched[*file]).collect();
             assert_eq!(found, expected, "{named}");
@@ -309,15 +316,13 @@ fn files_after_the_64th_are_asked_whatever_the_map_says() {
     let list = LookupFiles::new((0..70).map(|_| reader.lookup_file()).collect()).unwrap();
     let row = row(2);
     let probe = RowProbe::new(&row, SEED);
-    let mut lookup = RowLookup::new(&list, &probe);
-    lookup.answered_by_map(MapAnswer::from_masks(u64::MAX, 1 << 40));
-    let found = std::iter::from_fn(|| lookup.next_file(&mut ()).unwrap().map(|found| found.file()));
+    let mut lookup = RowLookup::new(&list, &probe, by_map(u64::MAX, 1 << 40));
+    let found = std::iter::from_fn(|| lookup.next_file().unwrap().map(|found| found.file()));
     assert_eq!(found.collect::<Vec<_>>(), [40, 64, 65, 66, 67, 68, 69]);
     let trace = lookup.trace();
     assert_eq!((trace.files_skipped_by_map, trace.filter_checks), (63, 6));
-    let mut lookup = RowLookup::new(&list[..3], &probe);
-    lookup.answered_by_map(MapAnswer::from_masks(u64::MAX, 1 << 40));
-    assert!(lookup.next_file(&mut ()).unwrap().is_none());
+    let mut lookup = RowLookup::new(&list[..3], &probe, by_map(u64::MAX, 1 << 40));
+    assert!(lookup.next_file().unwrap().is_none());
     assert_eq!((lookup.trace().files_skipped_by_map, lookup.trace().map_candidates), (3, 0));
 }
 
@@ -336,42 +341,44 @@ fn a_lookup_goes_on_once_its_stop_rule_is_lowered() {
     let files = files.map(|(reader, time)| reader.lookup_file().times(time, time));
     let list = LookupFiles::new(files.collect()).unwrap();
     let probe = RowProbe::new(b"row", SEED);
-    let mut lookup = RowLookup::new(&list, &probe);
-    let mut fates = Fates::default();
-    let mut found = |lookup: &mut RowLookup<'_>, stop| {
+    let mut lookup = RowLookup::new(&list, &probe, LookupLimits::default());
+    lookup.record_outcomes();
+    let found = |lookup: &mut RowLookup<'_>, stop| {
         lookup.stop_below(Timestamp::new(stop));
-        let found = || lookup.next_file(&mut fates).unwrap().map(|found| found.file());
+        let found = || lookup.next_file().unwrap().map(|found| found.file());
         std::iter::from_fn(found).collect::<Vec<_>>()
     };
     assert_eq!(found(&mut lookup, 8), [0]);
     assert!(found(&mut lookup, 9).is_empty());
     assert_eq!(lookup.trace().files_skipped_by_time, 0, "the others may be needed yet");
     assert_eq!(found(&mut lookup, 5), [1, 2]);
-    lookup.end(&mut fates);
-    let read = |index| (index, FileFate::Read);
-    assert_eq!(fates.0, [read(0), read(1), read(2), (3, FileFate::TooOld), (4, FileFate::TooOld)]);
-    assert_eq!(lookup.trace().files_skipped_by_time, 2);
-    assert!(lookup.next_file(&mut ()).unwrap().is_none());
+    lookup.end();
+    let fates: Vec<_> = lookup.outcomes().iter().map(|outcome| outcome.fate).collect();
+    let (read, old) = (FileFate::Read, FileFate::TooOld);
+    assert_eq!(fates, [read, read, read, old, old]);
+    assert_outcomes_are_counted(&lookup);
+    assert!(lookup.next_file().unwrap().is_none());
 }
 
-#[derive(Default)]
-struct Fates(Vec<(usize, FileFate)>);
-
-impl LookupObserver for Fates {
-    fn file(&mut self, index: usize, fate: FileFate, trace: &ReadTrace) {
-        assert!(self.0.last().is_none_or(|(last, _)| *last < index), "files in order, each once");
-        self.0.push((index, fate));
-        if self.0.len() <= index {
-            return; // A batch has skipped the files before, and reported none.
-        }
-        let count = |counted: &[FileFate]| {
-            self.0.iter().filter(|(_, fate)| counted.contains(fate)).count() as u64
-        };
-        assert_eq!(trace.files_skipped_by_time, count(&[FileFate::TooOld, FileFate::TooNew]));
-        assert_eq!(trace.files_skipped_by_range, count(&[FileFate::OutOfRange]));
-        assert_eq!(trace.files_skipped_by_filter, count(&[FileFate::Denied]));
-        assert_eq!(trace.files_skipped_by_map, count(&[FileFate::DeniedByMap]));
+/// Asserts that each file has an outcome, in order, and that the outcomes have the counters of the
+/// lookup.
+fn assert_outcomes_are_counted(lookup: &RowLookup<'_>) {
+    let (trace, outcomes) = (lookup.trace(), lookup.outcomes());
+    let mut sum = ReadTrace::default();
+    sum.files_considered = outcomes.len() as u64;
+    (sum.map_lookups, sum.map_candidates) = (trace.map_lookups, trace.map_candidates);
+    for (index, outcome) in outcomes.iter().enumerate() {
+        assert_eq!(outcome.file, index, "files in order, each once");
+        sum.add(&outcome.trace);
     }
+    assert_eq!(sum, *trace);
+    let count = |counted: &[FileFate]| {
+        outcomes.iter().filter(|outcome| counted.contains(&outcome.fate)).count() as u64
+    };
+    assert_eq!(trace.files_skipped_by_time, count(&[FileFate::TooOld, FileFate::TooNew]));
+    assert_eq!(trace.files_skipped_by_range, count(&[FileFate::OutOfRange]));
+    assert_eq!(trace.files_skipped_by_filter, count(&[FileFate::Denied]));
+    assert_eq!(trace.files_skipped_by_map, count(&[FileFate::DeniedByMap]));
 }
 
 /// A filter over columns counts its false positives by a search of the row, which must not read what

@@ -1,6 +1,8 @@
 //! The lines of a family map, in one array.
 
-use filter::engine::prefetch_line;
+use std::ptr;
+
+use filter::engine::prefetch;
 
 use super::extensions::Extensions;
 use super::fingerprint::Fingerprint;
@@ -93,10 +95,10 @@ impl Lines {
 
     pub(super) fn prefetch(&self, at: usize) {
         match self {
-            Self::Narrow(lines) => prefetch_line(&lines[at]),
+            Self::Narrow(lines) => prefetch(ptr::from_ref(&lines[at]).addr()),
             Self::Wide(lines) => {
-                prefetch_line(&lines[at].line);
-                prefetch_line(&lines[at].extensions);
+                prefetch(ptr::from_ref(&lines[at].line).addr());
+                prefetch(ptr::from_ref(&lines[at].extensions).addr());
             }
         }
     }

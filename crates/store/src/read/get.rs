@@ -12,16 +12,16 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use cells::row_head;
-use cells::rules::{Rules, shows_only_put};
-use cells::view::{Columns, QueryTimes, View};
-use sstable::lookup::{BATCH_MAX, MapAnswer, RowLookup, begin_together};
+use cells::rules::Rules;
+use cells::view::{Columns, QueryTimes, View, shows_only_put};
+use sstable::lookup::{BATCH_MAX, LookupLimits, MapAnswer, RowLookup, begin_together};
 use sstable::{Cell, CellRef, KeyRef, ReadTrace, RowProbe, Timestamp};
 
 use crate::error::Result;
 use crate::files::version::store_version::FamilyVersion;
 use crate::memstore::Memstore;
 use crate::process::check_process;
-use crate::read::explain::{Explanation, GetObserver, Recorder, Traced};
+use crate::read::explain::{Explanation, GetReport};
 use crate::read::query::Get;
 use crate::read::row_merge::RowMerge;
 use crate::read::sources::MemstoreCursor;
@@ -30,58 +30,85 @@ use crate::read::view::{AnswerCell, ReadView};
 impl ReadView {
     /// Answers a get.
     pub(crate) fn get(&self, get: &Get) -> Result<Vec<Cell>> {
-        let mut cells = Vec::new();
-        self.get_observed(get, |cell| push(&mut cells, cell), &mut ())?;
-        Ok(cells)
+        self.read(get, None)
     }
 
-    /// Answers a get, and calls `show` for each cell of the answer.
-    pub(crate) fn get_with(&self, get: &Get, mut show: impl FnMut(CellRef<'_>)) -> Result<()> {
-        self.get_observed(get, |cell| show(cell.as_ref()), &mut ())
+    /// Answers a get, and calls `visit` for each cell of the answer.
+    pub(crate) fn get_with(&self, get: &Get, mut visit: impl FnMut(CellRef<'_>)) -> Result<()> {
+        if !get.is_sorted {
+            return self.get_with(&get.sorted(), visit);
+        }
+        self.for_each_family(get, |family, columns| {
+            self.read_family(get, family, columns, &mut |cell| visit(cell.as_ref()), None)
+        })
     }
 
     /// Answers a get, and returns its trace.
     pub(crate) fn get_traced(&self, get: &Get) -> Result<(Vec<Cell>, ReadTrace)> {
-        let (mut cells, mut traced) = (Vec::new(), Traced::default());
-        self.get_observed(get, |cell| push(&mut cells, cell), &mut traced)?;
-        Ok((cells, traced.0))
+        let mut report = GetReport::default();
+        let cells = self.read(get, Some(&mut report))?;
+        Ok((cells, report.trace))
     }
 
     /// Answers a get, and returns how it treated each file.
     pub(crate) fn explain(&self, get: &Get) -> Result<Explanation> {
-        let (mut cells, mut recorder) = (Vec::new(), Recorder::default());
-        self.get_observed(get, |cell| push(&mut cells, cell), &mut recorder)?;
-        Ok(Explanation { cells, trace: recorder.trace.0, families: recorder.families })
+        let mut report = GetReport { families: Some(Vec::new()), ..GetReport::default() };
+        let cells = self.read(get, Some(&mut report))?;
+        let GetReport { trace, families } = report;
+        Ok(Explanation { cells, trace, families: families.unwrap_or_default() })
     }
 
-    /// Answers a get, one family after the other.
-    fn get_observed(
+    /// Answers a get, one family after the other, and adds to the report, if one is wanted.
+    fn read(&self, get: &Get, mut report: Option<&mut GetReport>) -> Result<Vec<Cell>> {
+        if !get.is_sorted {
+            return self.read(&get.sorted(), report);
+        }
+        let mut cells = Vec::new();
+        self.for_each_family(get, |family, columns| {
+            let report = report.as_deref_mut();
+            self.read_family(get, family, columns, &mut |cell| push(&mut cells, cell), report)
+        })?;
+        Ok(cells)
+    }
+
+    /// Answers a get in one family.
+    fn read_family(
         &self,
         get: &Get,
-        mut show: impl FnMut(AnswerCell<'_>),
-        observer: &mut impl GetObserver,
+        family: &FamilyVersion,
+        columns: &Columns,
+        show: &mut impl FnMut(AnswerCell<'_>),
+        report: Option<&mut GetReport>,
     ) -> Result<()> {
-        let sorted;
-        let get = if get.is_sorted {
-            get
-        } else {
-            sorted = get.sorted();
-            &sorted
-        };
-        self.for_each_family(get, |family, columns| {
-            let probe = self.probe(get, family, columns);
-            let map = self.map_answer(family, &probe);
-            if !observer.is_told_of_files()
-                && let Some(trace) = map.and_then(|map| trace_if_denied(family, &map))
-            {
-                observer.end_family(&trace, 0);
-                family.family.reads.record(&trace, 1);
-                return Ok(());
+        // A ROWCOL filter can answer only for a single column.
+        let probe = RowProbe::of_column(&get.row, columns.single(), self.seed);
+        let map = family.files.coverage().map(|map| map.answer(probe.key_hash(self.seed)));
+        let is_in_memory = family.memstores().any(|memstore| !memstore.is_empty());
+        let is_explained = report.as_ref().is_some_and(|report| report.families.is_some());
+        if let Some(map) = &map
+            && !is_in_memory
+            && !is_explained
+            && let Some(trace) = RowLookup::denied_by_map(family.files.lookup(), map)
+        {
+            // The fast path of an absent row.
+            family.family.reads.record(&trace, 1);
+            if let Some(report) = report {
+                report.trace.add(&trace);
             }
-            let mut read = RowRead::new(self, family, columns, &get.view, &probe);
-            read.begin(map, observer)?;
-            read.finish(&mut show, observer)
-        })
+            return Ok(());
+        }
+        let mut read = RowRead::new(self, family, columns, &get.view, &probe, map);
+        if is_explained {
+            read.lookup.record_outcomes();
+        }
+        if is_in_memory {
+            read.seek_in_memstores()?;
+        }
+        let memstore_cells = read.finish(show)?;
+        if let Some(report) = report {
+            report.add_family(family, &read.lookup, memstore_cells);
+        }
+        Ok(())
     }
 
     /// Answers many gets, each as [`get`](Self::get) would.
@@ -99,29 +126,34 @@ impl ReadView {
             left_head.cmp(right_head).then_with(|| gets[*left].row.cmp(&gets[*right].row))
         });
         let mut answers = Vec::new();
-        answers.resize_with(gets.len(), <(Vec<Cell>, Traced)>::default);
+        answers.resize_with(gets.len(), <(Vec<Cell>, ReadTrace)>::default);
         for batch in order.chunks(BATCH_MAX) {
             let mut family_gets = Vec::with_capacity(BATCH_MAX);
             for &(_, at) in batch {
                 self.for_each_family(&gets[at], |family, columns| {
-                    let probe = self.probe(&gets[at], family, columns);
+                    let probe = RowProbe::of_column(&gets[at].row, columns.single(), self.seed);
+                    if let Some(map) = family.files.coverage() {
+                        map.prefetch(probe.key_hash(self.seed));
+                    }
                     family_gets.push(FamilyGet { at, family, columns, probe });
                     Ok(())
                 })?;
             }
             let mut reads = Vec::with_capacity(family_gets.len());
             for FamilyGet { at, family, columns, probe } in &family_gets {
-                let mut read = RowRead::new(self, family, columns, &gets[*at].view, probe);
-                read.begin(self.map_answer(family, probe), &mut ())?;
+                let map = family.files.coverage().map(|map| map.answer(probe.key_hash(self.seed)));
+                let mut read = RowRead::new(self, family, columns, &gets[*at].view, probe, map);
+                read.seek_in_memstores()?;
                 reads.push(read);
             }
             begin_together(reads.iter_mut().map(|read| &mut read.lookup));
             for (FamilyGet { at, .. }, mut read) in family_gets.iter().zip(reads) {
-                let (cells, traced) = &mut answers[*at];
-                read.finish(&mut |cell| push(cells, cell), traced)?;
+                let (cells, trace) = &mut answers[*at];
+                read.finish(&mut |cell| push(cells, cell))?;
+                trace.add(read.lookup.trace());
             }
         }
-        Ok(answers.into_iter().map(|(cells, traced)| (cells, traced.0)).collect())
+        Ok(answers)
     }
 
     /// Calls `visit` with each family that a get reads, and the columns that it wants of the family.
@@ -140,36 +172,6 @@ impl ReadView {
             .iter()
             .try_for_each(|query| visit(self.family(&query.family)?, &query.columns.sorted))
     }
-
-    /// Returns the probe for the row of a get in a family.
-    ///
-    /// Prefetches the family map's cache lines, so that a batch of gets waits for them only once.
-    #[inline]
-    fn probe<'g>(
-        &self,
-        get: &'g Get,
-        family: &FamilyVersion,
-        columns: &'g Columns,
-    ) -> RowProbe<'g> {
-        // A ROWCOL filter can answer only for a single column.
-        let probe = RowProbe::of_column(&get.row, columns.single(), self.seed);
-        if let Some(coverage) = family.files.coverage() {
-            coverage.prefetch(probe.key_hash(self.seed));
-        }
-        probe
-    }
-
-    /// Returns the answer of the family map, if there is a map.
-    fn map_answer(&self, family: &FamilyVersion, probe: &RowProbe<'_>) -> Option<MapAnswer> {
-        family.files.coverage().map(|map| map.answer(probe.key_hash(self.seed)))
-    }
-}
-
-/// Returns the counters of the whole read, if the family map says that no file has the row and if
-/// the memstores are empty: the fast path of an absent row.
-fn trace_if_denied(family: &FamilyVersion, map: &MapAnswer) -> Option<ReadTrace> {
-    let trace = RowLookup::denied_by_map(family.files.lookup(), map)?;
-    family.memstores().all(|memstore| memstore.is_empty()).then_some(trace)
 }
 
 /// Adds a cell to an answer.
@@ -215,7 +217,7 @@ enum InMemory<'a> {
 }
 
 impl<'a> RowRead<'a> {
-    /// Prepares the read, without reading.
+    /// Prepares the read, without reading. `map` is the answer of the family map, if there is one.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "avoids a move of the large return value")]
     fn new(
@@ -224,25 +226,21 @@ impl<'a> RowRead<'a> {
         columns: &'a Columns,
         view: &'a View,
         probe: &'a RowProbe<'a>,
+        map: Option<MapAnswer>,
     ) -> Self {
-        let lookup = RowLookup::new(family.files.lookup(), probe);
+        let (times, retention) = (view.time_range, family.retention());
+        // Without a time range, the lookup takes files of all times.
+        let mut from = if times == QueryTimes::ALL { Timestamp::OLDEST } else { times.min };
+        if retention.ttl.is_some() && retention.min_versions == 0 {
+            from = from.max(retention.oldest_unexpired(|| read_view.now()));
+        }
+        let limits = LookupLimits { from, until: times.max, map };
+        let lookup = RowLookup::new(family.files.lookup(), probe, limits);
         Self { read_view, family, columns, view, lookup, in_memory: InMemory::Nothing }
     }
 
-    /// Takes the answer of the family map, and seeks the row in the memstores, newest first.
-    fn begin(&mut self, map: Option<MapAnswer>, observer: &mut impl GetObserver) -> Result<()> {
-        if let Some(map) = map {
-            self.lookup.answered_by_map(map);
-        }
-        let options = &self.family.family.options;
-        let unexpired = match options.min_versions {
-            0 => options.retention().oldest_unexpired(|| self.read_view.now()),
-            _ => Timestamp::OLDEST,
-        };
-        let times = self.view.time_range;
-        // Without a time range, the lookup takes files of all times.
-        let from = if times == QueryTimes::ALL { Timestamp::OLDEST } else { times.min };
-        self.lookup.times(from.max(unexpired), times.max);
+    /// Seeks the row in the memstores, newest first.
+    fn seek_in_memstores(&mut self) -> Result<()> {
         for memstore in self.family.memstores().filter(|memstore| !memstore.is_empty()) {
             if let Some(cursor) = self.seek_in(memstore) {
                 self.add_memstore(cursor)?;
@@ -253,28 +251,22 @@ impl<'a> RowRead<'a> {
             InMemory::Answer(cursor) => self.lookup.stop_below(first_cell(cursor).timestamp),
             InMemory::Merge(merge) => self.lookup.stop_below(merge.needed_time()),
         }
-        observer.begin_family(self.family, &self.lookup);
         Ok(())
     }
 
     /// Reads the files, passes the visible cells of the row to `show`, and counts the read, also one
-    /// that fails.
-    fn finish(
-        &mut self,
-        show: &mut impl FnMut(AnswerCell<'_>),
-        observer: &mut impl GetObserver,
-    ) -> Result<()> {
-        let read = self.read_files(show, observer);
+    /// that fails. Returns the number of cells that were copied from memstores.
+    fn finish(&mut self, show: &mut impl FnMut(AnswerCell<'_>)) -> Result<usize> {
+        let read = self.read_files(show);
         if read.is_ok() {
-            self.lookup.end(observer);
+            self.lookup.end();
         }
         let trace = self.lookup.trace();
-        observer.end_family(trace, *read.as_ref().unwrap_or(&0));
         if trace.filters_unreadable > 0 {
             self.family.log_filter_problems();
         }
         self.family.family.reads.record(trace, 1);
-        read.map(|_| ())
+        read
     }
 
     /// Reads the files, until the cells read so far are the answer. Returns the number of cells that
@@ -283,23 +275,19 @@ impl<'a> RowRead<'a> {
     /// If one cell alone is the answer, no further cell is read.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "avoids a copy of the large result of the lookup")]
-    fn read_files(
-        &mut self,
-        show: &mut impl FnMut(AnswerCell<'_>),
-        observer: &mut impl GetObserver,
-    ) -> Result<usize> {
+    fn read_files(&mut self, show: &mut impl FnMut(AnswerCell<'_>)) -> Result<usize> {
         if !matches!(self.in_memory, InMemory::Nothing) {
-            return self.read_after_memstores(show, observer);
+            return self.read_after_memstores(show);
         }
-        let Some(found) = self.lookup.next_file(observer)? else { return Ok(0) };
+        let Some(found) = self.lookup.next_file()? else { return Ok(0) };
         let cell = found.cell();
         let mut rival = None;
         if self.is_answered_by(&cell) {
             self.lookup.stop_below(cell.timestamp);
-            rival = self.lookup.next_file(observer)?;
+            rival = self.lookup.next_file()?;
             if rival.is_none() {
                 let file = &self.family.files.by_time()[found.file()].file;
-                show(AnswerCell::Borrowed(file.with_sequence_id(found.cell())));
+                show(AnswerCell::Borrowed(file.with_sequence_id(cell)));
                 return Ok(0);
             }
         }
@@ -308,21 +296,17 @@ impl<'a> RowRead<'a> {
         if let Some(rival) = rival {
             merge.add_file(rival)?;
         }
-        self.read_merge(merge, show, observer)
+        self.read_merge(merge, show)
     }
 
     /// Reads the files as [`read_files`](Self::read_files) does, of a row that memstores have.
     #[inline(never)]
-    fn read_after_memstores(
-        &mut self,
-        show: &mut impl FnMut(AnswerCell<'_>),
-        observer: &mut impl GetObserver,
-    ) -> Result<usize> {
+    fn read_after_memstores(&mut self, show: &mut impl FnMut(AnswerCell<'_>)) -> Result<usize> {
         let merge = match std::mem::replace(&mut self.in_memory, InMemory::Nothing) {
             InMemory::Nothing => self.merge(),
             InMemory::Merge(merge) => *merge,
             InMemory::Answer(cursor) => {
-                let Some(rival) = self.lookup.next_file(observer)? else {
+                let Some(rival) = self.lookup.next_file()? else {
                     let copied = cursor.copied();
                     show(AnswerCell::Owned(cursor.into_cell()));
                     return Ok(copied);
@@ -333,7 +317,7 @@ impl<'a> RowRead<'a> {
                 merge
             }
         };
-        self.read_merge(merge, show, observer)
+        self.read_merge(merge, show)
     }
 
     /// Reads a merge to its end. Returns the number of cells that were copied from memstores.
@@ -342,18 +326,17 @@ impl<'a> RowRead<'a> {
         &mut self,
         mut merge: RowMerge<'a>,
         show: &mut impl FnMut(AnswerCell<'_>),
-        observer: &mut impl GetObserver,
     ) -> Result<usize> {
-        merge.read(&mut self.lookup, show, observer)?;
-        Ok(merge.end(self.lookup.trace_mut(), observer))
+        merge.read(&mut self.lookup, show)?;
+        Ok(merge.end(&mut self.lookup))
     }
 
     /// Returns a merge of the row without sources.
     #[inline(never)]
     fn merge(&self) -> RowMerge<'a> {
         let (columns, files) = (Cow::Borrowed(self.columns), self.family.files.by_time());
-        let options = &self.family.family.options;
-        let rules = Rules::for_read(&options.retention(), self.view, columns, self.read_view.now());
+        let (retention, now) = (self.family.retention(), self.read_view.now());
+        let rules = Rules::for_read(&retention, self.view, columns, now);
         RowMerge::new(self.lookup.probe().row(), self.columns, files, rules)
     }
 
@@ -397,16 +380,8 @@ impl<'a> RowRead<'a> {
 
     /// Returns whether the first cell of the row in its source is the answer, provided that all cells
     /// of the row in other sources are older.
-    ///
-    /// The fast path for a get of one version of one column. The older cells of the source do not
-    /// matter, because no delete marker of the source hides this cell: it would come first. With
-    /// `min_versions`, the rules may show one older cell as well.
     fn is_answered_by(&self, cell: &CellRef<'_>) -> bool {
-        let options = &self.family.family.options;
-        self.versions_wanted() == 1
-            && options.min_versions == 0
-            && self.columns.single() == Some(cell.qualifier)
-            && shows_only_put(&options.retention(), self.view, cell)
+        shows_only_put(&self.family.retention(), self.view, self.columns, cell)
     }
 
     /// Returns the number of versions of each column after which older cells do not matter.

@@ -13,12 +13,11 @@ use cells::rules::{Rules, Verdict};
 use cells::shown::{Choice, Selection, ShownCells, pass_to_column};
 use cells::view::Columns;
 use sstable::lookup::{RowInFile, RowLookup};
-use sstable::{CellRef, ReadTrace, Timestamp};
+use sstable::{CellRef, Timestamp};
 
 use crate::error::{Error, Result};
 use crate::files::version::file_list::RankedFile;
 use crate::files::version::store_file::FileCursor;
-use crate::read::explain::GetObserver;
 use crate::read::sources::{CellSource, MemstoreCursor, StoreMerge};
 use crate::read::view::AnswerCell;
 
@@ -97,27 +96,24 @@ impl<'a> RowMerge<'a> {
         &mut self,
         lookup: &mut RowLookup<'_>,
         show: &mut impl FnMut(AnswerCell<'_>),
-        observer: &mut impl GetObserver,
     ) -> Result<()> {
         let sources = &mut self.sources;
-        let has_next = self.cells.select(&mut RowSelection { sources, lookup, show, observer })?;
+        let has_next = self.cells.select(&mut RowSelection { sources, lookup, show })?;
         debug_assert!(!has_next, "the selection shows the cells itself");
         Ok(())
     }
 
-    /// Adds the reads of the files to `trace`, and tells them to the observer.
+    /// Adds the reads of the files to the counters of the lookup.
     ///
     /// Returns the number of cells that were copied from memstores.
-    pub(crate) fn end(mut self, trace: &mut ReadTrace, observer: &mut impl GetObserver) -> usize {
+    pub(crate) fn end(mut self, lookup: &mut RowLookup<'_>) -> usize {
         let mut copied = 0;
         for (source, cells) in self.sources.merged.iter().zip(self.cells.sources_mut()) {
             match cells {
                 CellSource::Memory(cursor) => copied += cursor.copied(),
                 CellSource::File(cursor) => {
-                    let read = cursor.take_trace();
-                    trace.add(&read);
                     let file = source.file.expect("a file has an index");
-                    observer.read_further(file, &read);
+                    lookup.add_reads(file, &cursor.take_trace());
                 }
             }
         }
@@ -186,18 +182,13 @@ impl RowSources<'_> {
 }
 
 /// The cells of the row in the columns of the get.
-struct RowSelection<'s, 'a, 'l, Show, Observer> {
+struct RowSelection<'s, 'a, 'l, Show> {
     sources: &'s mut RowSources<'a>,
     lookup: &'s mut RowLookup<'l>,
     show: &'s mut Show,
-    observer: &'s mut Observer,
 }
 
-impl<Show, Observer> Selection<CellSource> for RowSelection<'_, '_, '_, Show, Observer>
-where
-    Show: FnMut(AnswerCell<'_>),
-    Observer: GetObserver,
-{
+impl<Show: FnMut(AnswerCell<'_>)> Selection<CellSource> for RowSelection<'_, '_, '_, Show> {
     /// Opens the files that are needed to judge the current cell.
     fn prepare(
         &mut self,
@@ -207,7 +198,7 @@ where
         while !self.sources.has_all_files {
             let needed = self.sources.needed_time(merge);
             self.lookup.stop_below(needed);
-            let Some(found) = self.lookup.next_file(self.observer)? else {
+            let Some(found) = self.lookup.next_file()? else {
                 self.sources.has_all_files = needed == Timestamp::OLDEST;
                 break;
             };

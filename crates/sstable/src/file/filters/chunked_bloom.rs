@@ -4,8 +4,10 @@
 //! Bloom meta, in memory ──first key of each chunk──→ chunk, loaded at its first use
 //! ```
 
+use std::sync::Arc;
+
 use bytes::Bytes;
-use cells::{BlockOffset, Comparator, KeyRef};
+use cells::{BlockOffset, KeyRef};
 use filter::hbase::{self, HashPair, HashType};
 use filter::theory::hbase_bloom_error_rate;
 
@@ -19,7 +21,7 @@ use crate::file::file_info::FileInfo;
 use crate::file::load_block::BlockReader;
 use crate::probe::RowProbe;
 use crate::row_digits::RowDigits;
-use crate::trace::ReadTrace;
+use crate::trace::{BlockKind, BlockSource, ReadTrace};
 
 /// A Bloom filter in chunks, which are loaded at their first use.
 #[derive(Debug)]
@@ -218,7 +220,7 @@ impl ChunkedBloom {
     /// Returns whether a row is greater than the last key of the filter.
     #[inline]
     fn is_past_last_key(&self, row: &[u8]) -> bool {
-        self.last_key.as_ref().is_some_and(|last| Comparator::Bytes.compare_rows(row, last).is_gt())
+        self.last_key.as_ref().is_some_and(|last| row > &last[..])
     }
 
     /// Asks the filter for the row, or for the column if the filter is over columns.
@@ -293,9 +295,8 @@ impl ChunkedBloom {
 
     /// Loads all chunks. Ignores errors: a lookup that needs an unreadable chunk counts it.
     pub(crate) fn load(&self, blocks: &BlockReader) {
-        for block in &self.chunk_blocks {
-            let _ =
-                block.load(blocks, BlockType::BloomChunk, &mut ReadTrace::default(), |_| Ok(()));
+        for index in 0..self.chunk_blocks.len() {
+            let _ = self.load_chunk(index, blocks, &mut ReadTrace::default());
         }
     }
 
@@ -329,23 +330,38 @@ impl ChunkedBloom {
         trace: &mut ReadTrace,
     ) -> FilterAnswer {
         let Some(index) = chunk else { return FilterAnswer::No };
-        let ribbon = self.meta.ribbon.get(index);
-        let check = |block: &BloomBits| {
-            let is_whole =
-                ribbon.is_none_or(|ribbon| block.bits().len() as u64 == ribbon.byte_len());
-            if is_whole {
-                Ok(())
-            } else {
+        let loaded;
+        let block = if let Some(block) = self.chunk_blocks[index].resident() {
+            trace.touch(BlockKind::Bloom, BlockSource::Cache, block.bytes());
+            block
+        } else {
+            let Ok(block) = self.load_chunk(index, blocks, trace) else {
+                return FilterAnswer::Unreadable;
+            };
+            loaded = block;
+            &*loaded
+        };
+        FilterAnswer::of(match self.meta.ribbon.get(index) {
+            Some(ribbon) => ribbon.may_contain(block.bits(), pair),
+            None => hbase::may_contain(block.bits(), self.meta.hash_count, pair),
+        })
+    }
+
+    /// Returns a chunk that is resident, or else from the cache or the file.
+    #[inline(never)]
+    fn load_chunk(
+        &self,
+        index: usize,
+        blocks: &BlockReader,
+        trace: &mut ReadTrace,
+    ) -> crate::error::Result<Arc<BloomBits>> {
+        let check = |block: &BloomBits| match self.meta.ribbon.get(index) {
+            Some(ribbon) if block.bits().len() as u64 != ribbon.byte_len() => {
                 Err("its size is not that of the ribbon in the Bloom meta block")
             }
+            _ => Ok(()),
         };
-        let block = self.chunk_blocks[index].load(blocks, BlockType::BloomChunk, trace, check);
-        let Ok(block) = block else { return FilterAnswer::Unreadable };
-        let bits = block.bits();
-        FilterAnswer::of(match ribbon {
-            Some(ribbon) => ribbon.may_contain(bits, pair),
-            None => hbase::may_contain(bits, self.meta.hash_count, pair),
-        })
+        self.chunk_blocks[index].load(blocks, BlockType::BloomChunk, trace, check)
     }
 }
 

@@ -135,7 +135,10 @@ impl Filters {
                         if prefix.len() >= usize::from(len)) =>
             {
                 let probe = RowProbe::new(prefix, Seed::default());
-                bloom.ask(blocks, &probe, trace).counted(trace)
+                let answer = bloom.ask(blocks, &probe, trace);
+                trace.filter_checks += u64::from(answer.is_of_filter());
+                trace.filters_unreadable += u64::from(answer == FilterAnswer::Unreadable);
+                answer
             }
             _ => FilterAnswer::NotCovered,
         }
@@ -174,7 +177,9 @@ impl FileFilter {
         }
     }
 
-    /// Asks the filter about a get of a row or, if it is over columns, of a column. Counts the answer.
+    /// Asks the filter about a get of a row or, if it is over columns, of a column.
+    ///
+    /// Counts the question, not the skipped file.
     #[inline]
     pub(crate) fn ask(
         &self,
@@ -192,10 +197,12 @@ impl FileFilter {
             (Asked::Bloom, None) => unreachable!("chosen only if the file has it"),
             (Asked::DamagedBloom, _) => FilterAnswer::Unreadable,
         };
-        match answer.counted(trace) {
+        let answer = match answer {
             FilterAnswer::Unreadable => self.ask_next(blocks, probe, trace),
             answer => answer,
-        }
+        };
+        trace.filter_checks += u64::from(answer.is_of_filter());
+        answer
     }
 
     /// Asks the row filter, and loads its block.
@@ -210,7 +217,9 @@ impl FileFilter {
         filter.expect("chosen only if the file has it").ask(blocks, probe, trace)
     }
 
-    /// Asks the filter after the row filter, which is unreadable.
+    /// Asks the filter after one that is unreadable.
+    ///
+    /// Counts the unreadable filters. `Unreadable` if there is no other.
     #[cold]
     fn ask_next(
         &self,
@@ -218,6 +227,7 @@ impl FileFilter {
         probe: &RowProbe<'_>,
         trace: &mut ReadTrace,
     ) -> FilterAnswer {
+        trace.filters_unreadable += 1;
         if self.asked != Asked::RowFilter {
             return FilterAnswer::Unreadable;
         }
@@ -226,10 +236,8 @@ impl FileFilter {
             None if self.filters.problem.is_some() => FilterAnswer::Unreadable,
             None => FilterAnswer::NotCovered,
         };
-        match answer.counted(trace) {
-            FilterAnswer::NotCovered => FilterAnswer::Unreadable,
-            answer => answer,
-        }
+        trace.filters_unreadable += u64::from(answer == FilterAnswer::Unreadable);
+        if answer == FilterAnswer::NotCovered { FilterAnswer::Unreadable } else { answer }
     }
 
     /// Returns the block of the row filter that covers the row, if it is resident.

@@ -1,7 +1,5 @@
 //! What a filter of a file says about a read.
 
-use crate::trace::ReadTrace;
-
 /// The answer of a file's filter about a row.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum FilterAnswer {
@@ -20,16 +18,8 @@ impl FilterAnswer {
         if may_contain { Self::Maybe } else { Self::No }
     }
 
-    /// Counts the check and, if the answer is no, the skipped file; or the unreadable filter.
-    pub(super) fn counted(self, trace: &mut ReadTrace) -> Self {
-        match self {
-            Self::No | Self::Maybe => {
-                trace.filter_checks += 1;
-                trace.files_skipped_by_filter += u64::from(self == Self::No);
-            }
-            Self::NotCovered => {}
-            Self::Unreadable => trace.filters_unreadable += 1,
-        }
-        self
+    /// Returns whether a filter has answered.
+    pub(super) const fn is_of_filter(self) -> bool {
+        matches!(self, Self::No | Self::Maybe)
     }
 }

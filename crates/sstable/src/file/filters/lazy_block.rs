@@ -5,7 +5,6 @@
 //! the reader pins its filters, or if the cache grants the reservation. Other blocks go to the
 //! cache, which may evict them.
 
-use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use cells::BlockOffset;
@@ -44,9 +43,10 @@ impl<T: TypedBlock> LazyFilterBlock<T> {
         self.handle
     }
 
-    /// Returns the block, if it is resident.
-    pub(crate) fn resident(&self) -> Option<&ResidentBlock<T>> {
-        self.resident.get()
+    /// Returns the block, if it is resident. Does not count it.
+    #[inline]
+    pub(crate) fn resident(&self) -> Option<&T> {
+        self.resident.get().map(|resident| &*resident.block)
     }
 
     /// Returns the damage to the block, if a read has found any.
@@ -62,29 +62,18 @@ impl<T: TypedBlock> LazyFilterBlock<T> {
     ///
     /// If the block cannot be read, or is damaged. Later calls return the same damage without a
     /// read.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn load(
         &self,
         blocks: &BlockReader,
         block_type: BlockType,
         trace: &mut ReadTrace,
         check: impl FnOnce(&T) -> Result<(), &'static str>,
-    ) -> Result<FilterBlockRef<'_, T>> {
-        if let Some(resident) = self.resident.get() {
-            trace.touch(T::KIND, BlockSource::Cache, resident.block.bytes());
-            return Ok(FilterBlockRef::Resident(&resident.block));
+    ) -> Result<Arc<T>> {
+        if let Some(ResidentBlock { block, .. }) = self.resident.get() {
+            trace.touch(T::KIND, BlockSource::Cache, block.bytes());
+            return Ok(Arc::clone(block));
         }
-        self.load_block(blocks, block_type, trace, check)
-    }
-
-    #[inline(never)]
-    fn load_block(
-        &self,
-        blocks: &BlockReader,
-        block_type: BlockType,
-        trace: &mut ReadTrace,
-        check: impl FnOnce(&T) -> Result<(), &'static str>,
-    ) -> Result<FilterBlockRef<'_, T>> {
         if let Some(damage) = self.damage.get() {
             return Err(damage.clone().in_file(&blocks.name));
         }
@@ -101,11 +90,13 @@ impl<T: TypedBlock> LazyFilterBlock<T> {
             // Fails only if another thread has already set it. Both read the same damaged block.
             let _ = self.damage.set(damage.clone());
         }
-        loaded.map(|block| self.keep(blocks, block))
+        let block = loaded?;
+        self.keep(blocks, &block);
+        Ok(block)
     }
 
     /// Makes a block resident if filters are pinned or the cache grants a reservation.
-    fn keep(&self, blocks: &BlockReader, block: Arc<T>) -> FilterBlockRef<'_, T> {
+    fn keep(&self, blocks: &BlockReader, block: &Arc<T>) {
         let cache = blocks.cache.as_ref();
         let room = cache.and_then(|cache| {
             let bytes = block.bytes() as u64;
@@ -118,45 +109,20 @@ impl<T: TypedBlock> LazyFilterBlock<T> {
         if room.is_some() || blocks.pin_filters {
             // Fails if another thread has already set it. Then this reservation is dropped, which
             // gives its bytes back to the budget.
-            let _ = self.resident.set(ResidentBlock { block: Arc::clone(&block), _room: room });
+            let _ = self.resident.set(ResidentBlock { block: Arc::clone(block), _room: room });
             if let Some(cache) = cache {
                 cache.remove(blocks.cache_key(self.handle));
             }
         }
-        FilterBlockRef::Loaded(block)
     }
 }
 
 /// A resident filter block, and the reservation of its bytes in the budget of the cache.
 #[derive(Debug)]
-pub(crate) struct ResidentBlock<T> {
+struct ResidentBlock<T> {
     block: Arc<T>,
     /// `None` for a pinned block of a reader without a cache.
     _room: Option<Reservation>,
-}
-
-impl<T> ResidentBlock<T> {
-    /// Returns the block.
-    pub(crate) fn block(&self) -> &T {
-        &self.block
-    }
-}
-
-/// A reference to a filter block: borrowed if the block is resident, otherwise reference-counted.
-pub(crate) enum FilterBlockRef<'a, T> {
-    Resident(&'a T),
-    Loaded(Arc<T>),
-}
-
-impl<T> Deref for FilterBlockRef<'_, T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        match self {
-            Self::Resident(block) => block,
-            Self::Loaded(block) => block,
-        }
-    }
 }
 
 /// Returns the last offset less than `at` in `chain`, which ascends; `None` if there is none.

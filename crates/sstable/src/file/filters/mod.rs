@@ -7,8 +7,8 @@
     reason = "indexes below the number of chunks"
 )]
 pub(crate) mod chunked_bloom;
-pub(crate) mod file_filter;
 #[allow(clippy::arithmetic_side_effects, reason = "counters")]
+pub(crate) mod file_filter;
 pub(crate) mod filter_answer;
 #[allow(
     clippy::indexing_slicing,

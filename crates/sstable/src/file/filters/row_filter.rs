@@ -205,11 +205,10 @@ impl RowFilter {
     /// Returns the filter block that covers the row, if the block is resident.
     pub(crate) fn resident(&self, probe: &RowProbe<'_>) -> Option<&FilterBlock> {
         match &self.layout {
-            Layout::Whole { filter_block, .. } => resident(filter_block),
+            Layout::Whole { filter_block, .. } => filter_block.resident(),
             Layout::Partitioned(partitioned) => {
                 let partitions = partitioned.loaded.get()?;
-                let filter_block = &partitions.filter_blocks[partitions.index.find(probe.row())?];
-                resident(filter_block)
+                partitions.filter_blocks[partitions.index.find(probe.row())?].resident()
             }
         }
     }
@@ -217,7 +216,7 @@ impl RowFilter {
     /// Returns the filter, if it is not partitioned and its block is resident.
     pub(crate) fn resident_whole(&self) -> Option<&FilterBlock> {
         let Layout::Whole { filter_block, .. } = &self.layout else { return None };
-        resident(filter_block)
+        filter_block.resident()
     }
 
     /// Returns a summary of the filter.
@@ -336,11 +335,6 @@ fn unless_damaged<T>(result: Result<T>) -> Result<Option<T>> {
         Err(Error::Corrupt { .. }) => Ok(None),
         result => result.map(Some),
     }
-}
-
-/// Returns the block, if it is resident.
-fn resident(filter_block: &LazyFilterBlock<FilterBlock>) -> Option<&FilterBlock> {
-    Some(filter_block.resident()?.block())
 }
 
 /// The properties that a filter block must have to be the block that the file means.

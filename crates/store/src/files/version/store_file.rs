@@ -7,7 +7,7 @@ use cells::merge::CellCursor;
 use sstable::tools::PooledFile;
 use sstable::{
     Caching, CellRef, FileName, KeyRef, ReadAt, ReadTrace, Reader, ReaderOptions, Scanner,
-    Timestamp,
+    SequenceId, Timestamp,
 };
 
 use crate::checksum::Crc32c;
@@ -25,6 +25,8 @@ use crate::vfs::Vfs;
 pub(crate) struct StoreFile {
     pub(crate) entry: FileEntry,
     pub(crate) reader: Reader,
+    /// The sequence id of all cells; `None` if the file has one for each cell.
+    sequence_id: Option<SequenceId>,
     path: PathBuf,
     vfs: Arc<dyn Vfs>,
     is_obsolete: AtomicBool,
@@ -60,6 +62,7 @@ impl StoreFile {
         let file = Self {
             entry: entry.clone(),
             reader,
+            sequence_id: (!entry.carries_sequence_ids).then_some(entry.sequence_max),
             path,
             vfs: Arc::clone(vfs),
             is_obsolete: AtomicBool::new(false),
@@ -151,11 +154,7 @@ impl StoreFile {
 
     /// Returns a cell of this file with its sequence id in the store.
     pub(crate) fn with_sequence_id<'a>(&self, cell: CellRef<'a>) -> CellRef<'a> {
-        if self.entry.carries_sequence_ids {
-            cell
-        } else {
-            CellRef { sequence_id: self.entry.sequence_max, ..cell }
-        }
+        CellRef { sequence_id: self.sequence_id.unwrap_or(cell.sequence_id), ..cell }
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use cells::{Clock, KeepDeletedCells};
+use cells::{Clock, KeepDeletedCells, Retention};
 use sstable::Timestamp;
 use sstable::tools::ReadCounters;
 
@@ -130,6 +130,11 @@ pub(crate) struct FamilyVersion {
 }
 
 impl FamilyVersion {
+    /// Returns which cells the family keeps.
+    pub(crate) fn retention(&self) -> Retention {
+        self.family.options.retention()
+    }
+
     /// Returns an upper bound of the timestamps of all cells; `None` without cells.
     pub(crate) fn newest(&self) -> Option<Timestamp> {
         let files = self.files.by_sequence().map(|file| file.newest());
