@@ -40,6 +40,7 @@ pub struct BlockCache {
     preferred: BlockMap,
     capacity: u64,
     reserved: Mutex<u64>,
+    /// Whether both parts are less than 7/8 full, as of the last change.
     has_room: AtomicBool,
 }
 
@@ -144,22 +145,20 @@ impl BlockCache {
     ///
     /// Always true if the capacity is 0.
     pub(crate) fn is_full(&self, key: CacheKey) -> bool {
-        let blocks = self.part(key);
-        blocks.weight() >= blocks.capacity() / 8 * 7
+        is_nearly_full(self.part(key))
     }
 
-    /// Whether neither part was ever more than half full.
-    ///
-    /// Then no block will be evicted soon, and accesses need not be recorded.
+    /// Whether no block will be evicted soon, so that accesses need not be recorded.
     pub(crate) fn has_room(&self) -> bool {
         self.has_room.load(Ordering::Relaxed)
     }
 
-    /// Updates `has_room` after an insert or a change of the budget.
+    /// Updates `has_room` after a change of the blocks or of the budget.
     fn update_has_room(&self) {
-        let is_half_full = |blocks: &BlockMap| blocks.weight() > blocks.capacity() / 2;
-        if self.has_room() && (is_half_full(&self.blocks) || is_half_full(&self.preferred)) {
-            self.has_room.store(false, Ordering::Relaxed);
+        let has_room = !is_nearly_full(&self.blocks) && !is_nearly_full(&self.preferred);
+        // Every get reads it: a store that changes nothing would take the cache line from their cores.
+        if has_room != self.has_room() {
+            self.has_room.store(has_room, Ordering::Relaxed);
         }
     }
 
@@ -194,6 +193,7 @@ impl BlockCache {
     /// Removes a block that a reader now holds itself.
     pub(crate) fn remove(&self, key: CacheKey) {
         self.part(key).remove(&key);
+        self.update_has_room();
     }
 
     const fn part(&self, key: CacheKey) -> &BlockMap {
@@ -233,6 +233,11 @@ impl BlockCache {
         drop(reserved);
         Reservation { cache: Arc::clone(self), bytes, process: OwnProcess::current() }
     }
+}
+
+/// Returns whether a part of the cache is at least 7/8 full.
+fn is_nearly_full(blocks: &BlockMap) -> bool {
+    blocks.weight() >= blocks.capacity() / 8 * 7
 }
 
 /// A cache of `capacity_bytes` bytes.

@@ -158,13 +158,15 @@ fn slots_bypass_the_cache_while_it_has_room_and_the_block_is_in_memory() {
             panic!("not decoded")
         };
         let handle = block.origin().handle;
-        if !has_room {
-            for offset in 0..500 {
-                let chunk = CachedBlock::Bloom(Arc::new(BloomBits::new(&[0; 10_000])));
-                let key = CacheKey { file: u64::MAX, offset, is_preferred: false };
-                cache.insert(key, chunk);
-            }
+        let other = |offset| CacheKey { file: u64::MAX, offset, is_preferred: false };
+        for offset in 0..1600 {
+            let chunk = CachedBlock::Bloom(Arc::new(BloomBits::new(&[0; 10_000])));
+            cache.insert(other(offset), chunk);
         }
+        if has_room {
+            (0..1600).for_each(|offset| cache.remove(other(offset)));
+        }
+        let _ = seek(); // Reads the block again if it was evicted.
         assert_eq!(seek().1, [1, 0]);
         cache.remove(reader.file().blocks.cache_key(handle));
         // The scanner still holds the block, but a full cache must see every access.
