@@ -28,12 +28,14 @@ pub(crate) struct DeleteTracker {
 }
 
 impl DeleteTracker {
+    /// Returns whether no marker can hide a cell.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.family.is_none() && self.column.is_none() && self.family_versions.is_empty()
+    }
+
     pub(crate) fn clear(&mut self) {
         self.family = None;
-        // Clearing an empty set is not free, and most rows have no markers.
-        if !self.family_versions.is_empty() {
-            self.family_versions.clear();
-        }
+        self.family_versions.clear();
         self.column = None;
     }
 

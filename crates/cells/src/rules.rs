@@ -229,7 +229,7 @@ impl<'c> Rules<'c> {
         if self.min_versions == 0 && cell.timestamp < self.oldest_unexpired {
             return self.end_column();
         }
-        if self.is_past_its_ttl_tag(cell) && !self.every_cell {
+        if !cell.tags.is_empty() && self.is_past_its_ttl_tag(cell) && !self.every_cell {
             return Verdict::Skip;
         }
         match self.purpose {
@@ -244,11 +244,16 @@ impl<'c> Rules<'c> {
             let hides_rest = self.apply_marker(cell);
             return if hides_rest { self.end_column() } else { Verdict::Skip };
         }
-        match self.deletes.hides(cell) {
+        match self.hidden_from(cell) {
             Some(HiddenCells::ThisAndOlder) => self.end_column(),
             Some(HiddenCells::This) => Verdict::Skip,
             None => self.judge_time_and_column(cell),
         }
+    }
+
+    /// Returns the cells from `cell` on that a marker hides; `None` if no marker hides `cell`.
+    fn hidden_from(&mut self, cell: &CellRef<'_>) -> Option<HiddenCells> {
+        if self.deletes.is_empty() { None } else { self.deletes.hides(cell) }
     }
 
     /// Adds a marker of the row. Returns whether all later cells of its column are hidden.
@@ -378,7 +383,7 @@ impl<'c> Rules<'c> {
                 return self.end_column();
             }
         } else {
-            match self.deletes.hides(cell) {
+            match self.hidden_from(cell) {
                 Some(HiddenCells::ThisAndOlder) => return self.end_column(),
                 Some(HiddenCells::This) => return Verdict::Skip,
                 None => {}
@@ -455,7 +460,10 @@ impl<'c> Rules<'c> {
         self.row.clear();
         self.row.extend_from_slice(cell.row);
         self.has_row = true;
-        self.deletes.clear();
+        // Most rows have no markers.
+        if !self.deletes.is_empty() {
+            self.deletes.clear();
+        }
         self.passed.clear();
         true
     }

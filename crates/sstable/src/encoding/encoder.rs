@@ -89,12 +89,13 @@ impl BlockEncoder {
         self.cell_count == 0
     }
 
-    /// Returns the encoded bytes so far, as HBase counts them to decide when a block is full.
+    /// Returns whether the cells so far take `size` bytes, encoded or in plain form, as HBase counts
+    /// them.
     ///
-    /// Includes the row offsets of `ROW_INDEX_V1`; excludes the encoding id and the header of delta
-    /// encodings.
-    pub(crate) const fn encoded_len(&self) -> usize {
-        self.encoded_len
+    /// The encoded bytes include the row offsets of `ROW_INDEX_V1`, but not the encoding id and the
+    /// header of delta encodings.
+    pub(crate) fn is_full(&self, size: usize) -> bool {
+        !self.is_empty() && self.encoded_len.max(self.unencoded_len) >= size
     }
 
     /// Returns the bytes that the cells so far take in plain form.

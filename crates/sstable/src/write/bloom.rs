@@ -144,7 +144,9 @@ impl BloomWriter {
         if self.key == self.last_key && self.meta.key_count > 0 {
             return;
         }
-        self.fold_chunk_if(|chunk| chunk.builder.is_full());
+        if self.is_chunk_full() {
+            self.fold_chunk();
+        }
         let chunk = self.chunk.get_or_insert_with(|| OpenChunk {
             first_key: self.key.clone(),
             builder: ChunkBuilder::new(self.sizing),
@@ -160,7 +162,9 @@ impl BloomWriter {
         blocks: &mut BlockWriter<W>,
         closing: bool,
     ) -> Result<()> {
-        self.fold_chunk_if(|chunk| closing || chunk.builder.is_full());
+        if closing || self.is_chunk_full() {
+            self.fold_chunk();
+        }
         for (first_key, chunk) in self.pending.drain(..) {
             let block = blocks.write(BlockType::BloomChunk, &chunk.bits)?;
             self.meta.total_byte_size += chunk.bits.len() as u64;
@@ -175,8 +179,13 @@ impl BloomWriter {
         (self.meta.key_count > 0).then_some((self.meta, self.last_key))
     }
 
-    fn fold_chunk_if(&mut self, is_due: impl Fn(&OpenChunk) -> bool) {
-        if let Some(OpenChunk { first_key, builder }) = self.chunk.take_if(|chunk| is_due(chunk)) {
+    fn is_chunk_full(&self) -> bool {
+        self.chunk.as_ref().is_some_and(|chunk| chunk.builder.is_full())
+    }
+
+    /// Ends the open chunk, if there is one.
+    fn fold_chunk(&mut self) {
+        if let Some(OpenChunk { first_key, builder }) = self.chunk.take() {
             self.pending.push((first_key, builder.finish()));
         }
     }

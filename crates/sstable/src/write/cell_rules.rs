@@ -26,14 +26,16 @@ impl<W> Writer<W> {
         if i64::try_from(cell.sequence_id.get()).is_err() {
             return Err(format!("sequence id {} does not fit", cell.sequence_id));
         }
-        if !cell.tags.is_empty() && !self.layout.tags {
-            return Err("it has tags, but the file is written without tags".into());
+        if !cell.tags.is_empty() {
+            if !self.layout.tags {
+                return Err("it has tags, but the file is written without tags".into());
+            }
+            if cell.tags.len() > TAGS_LEN_MAX {
+                let len = cell.tags.len();
+                return Err(format!("tags of {len} bytes; {TAGS_LEN_MAX} are allowed"));
+            }
+            check_tags(cell.tags)?;
         }
-        if cell.tags.len() > TAGS_LEN_MAX {
-            let len = cell.tags.len();
-            return Err(format!("tags of {len} bytes; {TAGS_LEN_MAX} are allowed"));
-        }
-        check_tags(cell.tags)?;
         if let Some(last) = last {
             if last.family != cell.family {
                 return Err(format!("the family of the file is {}", escape(last.family)));

@@ -169,7 +169,9 @@ impl<W: Write> Writer<W> {
     /// [optional](WriterOptions::filter_is_optional), [`Error::Io`] if the sink fails. The writer is
     /// then unusable.
     pub fn append(&mut self, cell: CellRef<'_>) -> Result<()> {
-        self.check_not_failed()?;
+        if self.failed {
+            return Err(self.is_incomplete());
+        }
         let last = KeyRef::parse(&self.last_key);
         self.check_cell(&cell, last.as_ref()).map_err(|what| self.invalid_cell(&cell, &what))?;
         let is_new_row = last.is_none_or(|last| last.row != cell.row);
@@ -192,7 +194,7 @@ impl<W: Write> Writer<W> {
             self.omit_filter(what)?;
         }
         // Cells of one key stay in one block: the index could not distinguish their blocks.
-        if is_new_key && self.block_is_full() {
+        if is_new_key && self.block.is_full(self.options.block_size as usize) {
             self.failed = true;
             self.finish_data_block()?;
             self.write_inline_blocks(false)?;
@@ -233,7 +235,9 @@ impl<W: Write> Writer<W> {
     /// [`Error::Io`] if the sink fails, [`Error::Invalid`] if an earlier write failed or the row filter
     /// cannot be built.
     pub fn finish(mut self) -> Result<(W, FileSummary)> {
-        self.check_not_failed()?;
+        if self.failed {
+            return Err(self.is_incomplete());
+        }
         self.finish_data_block()?;
         self.write_inline_blocks(true)?;
         self.add_filter_blocks()?;
@@ -279,19 +283,9 @@ impl<W: Write> Writer<W> {
         Ok((self.blocks.finish(&body)?, summary))
     }
 
-    fn check_not_failed(&self) -> Result<()> {
-        if self.failed {
-            return Err(self.invalid(
-                "an earlier write failed, so the file is incomplete; write it again".into(),
-            ));
-        }
-        Ok(())
-    }
-
-    fn block_is_full(&self) -> bool {
-        let size = self.options.block_size as usize;
-        let len = self.block.encoded_len().max(self.block.unencoded_len());
-        len >= size && !self.block.is_empty()
+    #[cold]
+    fn is_incomplete(&self) -> Error {
+        self.invalid("an earlier write failed, so the file is incomplete; write it again".into())
     }
 
     /// Adds a checked cell to the current block.

@@ -221,13 +221,15 @@ fn write_memstores(
         assert!(cell.sequence_id <= newest, "no cell is newer than the last write of the flush");
         if rules.judge(&cell) == Verdict::Include {
             file.append(&cell)?;
-            rows.add(cell.row);
+            if let Some(rows) = &mut rows {
+                rows.add(cell.row);
+            }
         }
         cells.advance()?;
     }
     let entry = file.finish()?;
     let file = entry.map(|entry| catalog.open_new(family, &entry, cached.as_ref())).transpose()?;
-    let inserted = file.as_ref().and_then(|_| rows.finish());
+    let inserted = file.as_ref().and_then(|_| rows?.finish());
     Ok(Flushed { family: Arc::clone(family), memstores, file, inserted })
 }
 

@@ -260,6 +260,9 @@ pub(crate) fn check_cells(cells: &[Cell]) -> Result<()> {
         if cell.cell_type.deletes_family() && !cell.qualifier.is_empty() {
             return refused("a delete of a family must not name a column");
         }
+        if cell.tags.is_empty() {
+            continue;
+        }
         if cell.tags.len() > i16::MAX as usize {
             return refused("the tags exceed 32,767 bytes");
         }

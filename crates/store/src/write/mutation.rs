@@ -1,6 +1,6 @@
 //! Puts, deletes, and batches of them.
 
-use sstable::{Cell, CellRef, CellType, SequenceId, Timestamp};
+use sstable::{Cell, CellRef, CellType, Timestamp};
 
 /// A write of one or more columns to one row.
 ///
@@ -41,11 +41,8 @@ impl Put {
         timestamp: Timestamp,
         value: impl AsRef<[u8]>,
     ) -> Self {
-        let (family, qualifier) = (family.as_ref(), qualifier.as_ref());
-        let cell = CellRef {
-            value: value.as_ref(),
-            ..cell_template(&self.row, family, qualifier, timestamp)
-        };
+        let (family, qualifier, value) = (family.as_ref(), qualifier.as_ref(), value.as_ref());
+        let cell = CellRef::put(&self.row, family, qualifier, timestamp, value);
         self.cells.push(cell.to_cell());
         self
     }
@@ -125,7 +122,7 @@ impl Delete {
         timestamp: Timestamp,
     ) -> Self {
         let marker =
-            CellRef { cell_type, ..cell_template(&self.row, family, qualifier, timestamp) };
+            CellRef { cell_type, ..CellRef::put(&self.row, family, qualifier, timestamp, b"") };
         self.cells.push(marker.to_cell());
         self
     }
@@ -242,33 +239,12 @@ impl WriteBatch {
 
 impl From<Put> for WriteBatch {
     fn from(put: Put) -> Self {
-        let empty_put = put.cells.is_empty().then_some(put.row);
-        Self { cells: put.cells, only_keys: false, empty_put }
+        Self { empty_put: put.cells.is_empty().then_some(put.row), cells: put.cells, ..Self::new() }
     }
 }
 
 impl From<Delete> for WriteBatch {
     fn from(delete: Delete) -> Self {
-        let cells = delete.into_cells();
-        Self { cells, only_keys: false, empty_put: None }
-    }
-}
-
-/// Returns a put cell without value and tags, for callers that replace the fields that differ.
-const fn cell_template<'a>(
-    row: &'a [u8],
-    family: &'a [u8],
-    qualifier: &'a [u8],
-    timestamp: Timestamp,
-) -> CellRef<'a> {
-    CellRef {
-        row,
-        family,
-        qualifier,
-        timestamp,
-        cell_type: CellType::Put,
-        value: b"",
-        tags: b"",
-        sequence_id: SequenceId::new(0),
+        Self { cells: delete.into_cells(), ..Self::new() }
     }
 }

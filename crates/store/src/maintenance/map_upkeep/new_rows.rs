@@ -16,8 +16,7 @@ use crate::files::version::store_version::FamilyVersion;
 /// map has to be.
 pub(crate) struct NewRows<'f> {
     catalog: &'f Catalog,
-    /// `None` if the file does not get into a map.
-    place: Option<Place<'f>>,
+    place: Place<'f>,
     rows: DistinctRows,
 }
 
@@ -28,11 +27,11 @@ enum Place<'f> {
 }
 
 impl<'f> NewRows<'f> {
-    /// Begins to collect the rows of a flush.
+    /// Begins to collect the rows of a flush; `None` if its file does not get into a map.
     ///
     /// With [`MapMode::Files`] and [`MapMode::Wide`], a flush into a family without files will create
     /// the map. If the map has no room, the compaction thread covers the file later.
-    pub(crate) fn of_flush(catalog: &'f Catalog, version: &'f FamilyVersion) -> Self {
+    pub(crate) fn of_flush(catalog: &'f Catalog, version: &'f FamilyVersion) -> Option<Self> {
         let mode = version.family.options.family_map;
         let form = match mode {
             // `Maintenance::next_step` decides whether there is a map.
@@ -41,17 +40,15 @@ impl<'f> NewRows<'f> {
             MapMode::Wide => Some(MapForm::Wide),
         };
         let place = match version.files.coverage().filter(|_| mode != MapMode::Off) {
-            Some(coverage) => Some(Place::Known(coverage.map())),
-            None => form.filter(|_| version.files.by_time().is_empty()).map(Place::New),
+            Some(coverage) => Place::Known(coverage.map()),
+            None => form.filter(|_| version.files.by_time().is_empty()).map(Place::New)?,
         };
-        Self { catalog, place, rows: DistinctRows::new(catalog.seed) }
+        Some(Self { catalog, place, rows: DistinctRows::new(catalog.seed) })
     }
 
     /// Adds the row of the next cell of the file.
     pub(crate) fn add(&mut self, row: &[u8]) {
-        if self.place.is_some() {
-            self.rows.add(row);
-        }
+        self.rows.add(row);
     }
 
     /// Inserts the rows after the last cell; `None` if no map has all of them.
@@ -60,7 +57,7 @@ impl<'f> NewRows<'f> {
     /// compaction thread reads it, and counts what then fails.
     pub(crate) fn finish(self) -> Option<Inserted> {
         let rows = self.rows.count();
-        let map = match self.place? {
+        let map = match self.place {
             Place::Known(map) => Some(Arc::clone(map)).filter(|map| rows <= map.room().entries),
             // For the rows of about four such flushes.
             Place::New(form) => {

@@ -35,6 +35,11 @@ impl LogTail {
         self.segment.as_ref()
     }
 
+    /// Returns the length of the open segment; 0 if no segment is open.
+    pub(crate) fn written(&self) -> u64 {
+        self.segment().map_or(0, SegmentWriter::written)
+    }
+
     /// Returns the number of the next segment to create.
     pub(crate) const fn next_segment(&self) -> SegmentNumber {
         self.next_segment

@@ -8,7 +8,6 @@ use sstable::{SequenceId, Timestamp};
 use super::log_tail::LogTail;
 use super::record::encode_batch;
 use super::request::Request;
-use super::segment::SegmentWriter;
 use crate::error::Result;
 use crate::files::catalog::Catalog;
 use crate::files::names::segment_number::SegmentNumber;
@@ -92,8 +91,7 @@ impl LogWriter {
 
     /// Returns whether the open segment is so long that the next batch belongs to another.
     pub(super) fn has_long_segment(&self) -> bool {
-        let written = self.tail.segment().map_or(0, SegmentWriter::written);
-        written + self.pending.len() as u64 > self.segment_len_max
+        self.tail.written() + self.pending.len() as u64 > self.segment_len_max
     }
 
     /// Returns the last assigned sequence id.
