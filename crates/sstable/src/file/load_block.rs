@@ -116,10 +116,10 @@ impl BlockReader {
         Ok(block)
     }
 
-    /// Returns a slot if reads use it: as long as the cache evicts nothing.
+    /// Returns a slot if reads use it: while the cache is less than 7/8 full.
     ///
-    /// A block taken from its slot is not counted as an access of the cache, and a cache that evicts
-    /// must see every access.
+    /// A block taken from its slot is not counted as an access of the cache, and a cache that may soon
+    /// evict must see every access.
     #[inline]
     pub(crate) fn usable<'s>(&self, slot: &'s BlockSlot) -> Option<&'s BlockSlot> {
         self.cache.as_ref().filter(|cache| cache.has_room()).map(|_| slot)
