@@ -29,8 +29,8 @@ pub enum Error {
 
     /// The log or the manifest is damaged, or a store file does not match the manifest.
     ///
-    /// A retry does not help. [`verify`](crate::verify) reports all damage of a store, and
-    /// [`salvage`](crate::salvage) copies the sound data into a new store.
+    /// A retry does not help. `hfile store verify` reports all damage of a store, and
+    /// `hfile store salvage` copies the sound data into a new store.
     #[error("{}: at {at:#x}: {what}", path.display())]
     Corrupt {
         /// The damaged file.
