@@ -562,7 +562,7 @@ mod tests {
                 .time_range(Timestamp::new(min), Timestamp::new(max));
             let columns = Columns::Only([short(&wanted)].into());
             let is_fast = shows_only_put(&family, &view, &columns, &cell);
-            let mut rules = Rules::new(&family, &view, Timestamp::new(6)).column(&wanted);
+            let mut rules = Rules::new(&family, &view, Timestamp::new(6)).column(wanted);
             prop_assert!(rules.judge(&cell) == Verdict::Include || !is_fast);
             prop_assert!(!shows_only_put(&family, &view, &Columns::All, &cell));
         }
