@@ -8,8 +8,8 @@ import pyhfile
 import pyarrow
 import pytest
 
-from conftest import DATA
-
+# A page of a verb begins with its help.
+PAGES = pathlib.Path(__file__).parents[3] / "docs/src/reference/command-line"
 STUB = pathlib.Path(__file__).parents[1] / "python" / "pyhfile" / "_hfile.pyi"
 # What the command line also takes, and the package does not: a prefix has a length, for which there is no argument.
 ONLY_COMMAND_LINE = {"bloom": ["ROWPREFIX_FIXED_LENGTH"]}
@@ -51,7 +51,7 @@ def known_to_the_package(tmp_path, **arguments):
 
 
 def known_to_the_command_line(pattern):
-    help_text = (DATA / "help" / "build.txt").read_text(encoding="utf-8")
+    help_text = (PAGES / "build.md").read_text(encoding="utf-8")
     return listed(re.search(pattern, help_text, re.DOTALL)[1])
 
 
@@ -77,7 +77,7 @@ def test_settings_have_one_name(tmp_path, name, alias, pattern):
 def test_types_have_one_name(tmp_path):
     names = [name for name in literals()["_Type"] if name not in ALIASES]
     assert names == known_to_the_package(tmp_path, types={"f:q": "?"})
-    help_text = (DATA / "help" / "build.txt").read_text(encoding="utf-8")
+    help_text = (PAGES / "build.md").read_text(encoding="utf-8")
     (types,) = re.findall(r"^  types +(.*?)^  \S", help_text, re.DOTALL | re.MULTILINE)
     assert [name for name in names if not re.search(rf"\b{name}\b", types)] == []
     assert set(literals()["_Type"]) == {*names, *ALIASES}
