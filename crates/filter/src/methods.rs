@@ -98,6 +98,25 @@ macro_rules! filter_methods {
 }
 pub(crate) use filter_methods;
 
+/// Implements `from_hashes` of a kind of filter that takes as many keys as `with_seed` is told.
+macro_rules! from_hashes_by_inserts {
+    ($filter:ty) => {
+        impl $filter {
+            /// Builds a filter from hashes with a seed, sized for their number.
+            pub(crate) fn from_hashes(
+                sizing: $crate::sizing::Sizing,
+                seed: $crate::hash::Seed,
+                keys: &[$crate::hash::KeyHash],
+            ) -> Result<Self, $crate::error::BuildError> {
+                let mut filter = Self::with_seed(sizing, keys.len() as u64, seed)?;
+                $crate::membership::insert_all(&mut filter, keys)?;
+                Ok(filter)
+            }
+        }
+    };
+}
+pub(crate) use from_hashes_by_inserts;
+
 /// Implements the methods that every filter has.
 ///
 /// `$seed` is the field of the filter's seed, `$bytes` the type parameter of a stored filter.

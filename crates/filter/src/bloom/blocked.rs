@@ -25,9 +25,9 @@ use crate::error::{BuildError, Full};
 use crate::hash::{KeyHash, Seed};
 use crate::header::Header;
 use crate::kernel::{self, LINE_PROBES_MAX};
-use crate::membership::{FilterStats, Insert, insert_all};
+use crate::membership::{FilterStats, Insert};
 use crate::memory::AlignedBytes;
-use crate::methods::filter_methods;
+use crate::methods::{filter_methods, from_hashes_by_inserts};
 use crate::sizing::Sizing;
 use crate::stored_view::{StoredView, membership_of_view};
 use crate::theory;
@@ -88,17 +88,6 @@ impl Blocked {
         Ok(Self { body, view: LineView::new(shape.probes), keys: 0, seed })
     }
 
-    /// Builds a filter from hashes with a seed, sized for their number.
-    pub(crate) fn from_hashes(
-        sizing: Sizing,
-        seed: Seed,
-        keys: &[KeyHash],
-    ) -> Result<Self, BuildError> {
-        let mut filter = Self::with_seed(sizing, keys.len() as u64, seed)?;
-        insert_all(&mut filter, keys)?;
-        Ok(filter)
-    }
-
     /// Returns the expected size and error rate of a filter of `keys` keys.
     pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
         let shape = shape(sizing, keys)?;
@@ -117,6 +106,7 @@ impl Blocked {
     }
 }
 
+from_hashes_by_inserts!(Blocked);
 filter_methods!(Blocked, inserts);
 membership_of_view!(Blocked);
 

@@ -26,9 +26,9 @@ use crate::bisect::least;
 use crate::error::{BuildError, FormatError, Full};
 use crate::hash::{KeyHash, Seed};
 use crate::header::Header;
-use crate::membership::{FilterStats, Insert, insert_all};
+use crate::membership::{FilterStats, Insert};
 use crate::memory::allocate;
-use crate::methods::filter_methods;
+use crate::methods::{filter_methods, from_hashes_by_inserts};
 use crate::sizing::{Demand, Sizing};
 use crate::stored_view::{StoredView, membership_of_view};
 use crate::{kernel, theory};
@@ -172,17 +172,6 @@ impl Classic {
         Ok(Self { body: allocate(bytes, 0)?, view: ClassicView { probes }, keys: 0, seed })
     }
 
-    /// Builds a filter from hashes with a seed, sized for their number.
-    pub(crate) fn from_hashes(
-        sizing: Sizing,
-        seed: Seed,
-        keys: &[KeyHash],
-    ) -> Result<Self, BuildError> {
-        let mut filter = Self::with_seed(sizing, keys.len() as u64, seed)?;
-        insert_all(&mut filter, keys)?;
-        Ok(filter)
-    }
-
     /// Returns the expected size and error rate of a filter of `keys` keys.
     pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
         let shape = Shape::new(sizing, keys)?;
@@ -206,6 +195,7 @@ impl Classic {
     }
 }
 
+from_hashes_by_inserts!(Classic);
 filter_methods!(Classic, inserts);
 membership_of_view!(Classic);
 

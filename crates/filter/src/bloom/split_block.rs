@@ -23,9 +23,9 @@ use crate::error::{BuildError, FormatError, Full};
 use crate::hash::{KeyHash, Seed};
 use crate::header::Header;
 use crate::kernel::{self, Block, InstructionSet};
-use crate::membership::{FilterStats, Insert, insert_all};
+use crate::membership::{FilterStats, Insert};
 use crate::memory::AlignedBytes;
-use crate::methods::filter_methods;
+use crate::methods::{filter_methods, from_hashes_by_inserts};
 use crate::sizing::{Demand, Sizing};
 use crate::stored_view::{StoredView, membership_of_view};
 use crate::theory;
@@ -66,17 +66,6 @@ impl SplitBlock {
     pub fn with_seed(sizing: Sizing, keys: u64, seed: Seed) -> Result<Self, BuildError> {
         let body = AlignedBytes::zeroed(block_count(sizing, keys)? * BLOCK_LEN)?;
         Ok(Self { body, view: SplitBlockView::new(), keys: 0, seed })
-    }
-
-    /// Builds a filter from hashes with a seed, sized for their number.
-    pub(crate) fn from_hashes(
-        sizing: Sizing,
-        seed: Seed,
-        keys: &[KeyHash],
-    ) -> Result<Self, BuildError> {
-        let mut filter = Self::with_seed(sizing, keys.len() as u64, seed)?;
-        insert_all(&mut filter, keys)?;
-        Ok(filter)
     }
 
     /// Returns the expected size and error rate of a filter of `keys` keys.
@@ -142,6 +131,7 @@ fn check_len(bitset: &[u8]) -> Result<(), FormatError> {
     Err(FormatError::Parameters("the body is not a whole number of blocks, at most 2^31"))
 }
 
+from_hashes_by_inserts!(SplitBlock);
 filter_methods!(SplitBlock, inserts);
 membership_of_view!(SplitBlock);
 

@@ -10,9 +10,9 @@ use crate::error::{Absent, BuildError, FormatError, Full};
 use crate::hash::{Key, KeyHash, Seed};
 use crate::header::Header;
 use crate::kernel::{self, LINE_PROBES_MAX};
-use crate::membership::{FilterStats, Insert, Remove, insert_all};
+use crate::membership::{FilterStats, Insert, Remove};
 use crate::memory::AlignedBytes;
-use crate::methods::filter_methods;
+use crate::methods::{filter_methods, from_hashes_by_inserts};
 use crate::sizing::Sizing;
 use crate::stored_view::{StoredView, membership_of_view};
 use crate::theory;
@@ -99,17 +99,6 @@ impl CountingBloom {
         Ok(Self { body, view, keys: header.keys, seed: header.seed })
     }
 
-    /// Builds a filter from hashes with a seed, sized for their number.
-    pub(crate) fn from_hashes(
-        sizing: Sizing,
-        seed: Seed,
-        keys: &[KeyHash],
-    ) -> Result<Self, BuildError> {
-        let mut filter = Self::with_seed(sizing, keys.len() as u64, seed)?;
-        insert_all(&mut filter, keys)?;
-        Ok(filter)
-    }
-
     /// Returns the expected size and error rate of a filter of `keys` keys.
     pub(crate) fn plan(sizing: Sizing, keys: u64) -> Result<FilterStats, BuildError> {
         let shape = shape(sizing, keys)?;
@@ -184,6 +173,7 @@ impl CountingBloom {
     }
 }
 
+from_hashes_by_inserts!(CountingBloom);
 filter_methods!(CountingBloom, removes);
 membership_of_view!(CountingBloom);
 
