@@ -3,9 +3,10 @@
 
 use cells::merge::CellCursor;
 use cells::{RowsBetween, error_line};
-use sstable::{CellRef, Comparator, Half, KeyRef, ReadTrace, Reader, SequenceId};
+use sstable::{Caching, CellRef, Comparator, Half, KeyRef, ReadTrace, Reader, SequenceId};
 
 use super::damage::{Losses, MissingCells};
+use super::row_range::RowRange;
 use crate::error::{Error, Result, is_file_loss};
 use crate::table::{CellScanner, StoreFileReader};
 
@@ -30,7 +31,7 @@ struct BeyondDamage {
     losses: Losses,
     /// What is missing, but for the message and the rows.
     place: MissingCells,
-    /// The row before which the scanner ends.
+    /// The row before which the scanner ends: damage there does not count as a loss of later rows.
     stop: Option<Vec<u8>>,
     /// The flat key of the first cell of a top half.
     first: Vec<u8>,
@@ -42,10 +43,11 @@ struct BeyondDamage {
 }
 
 impl FileCells {
-    /// Creates a cursor without a position. `place` names the file if it is damaged.
+    /// Creates a cursor without a position over the cells before the end of a range. `place` names the file if it
+    /// is damaged.
     pub(super) fn new(
         reader: &StoreFileReader,
-        scanner: CellScanner,
+        range: &RowRange,
         sequence: Option<SequenceId>,
         losses: &Losses,
         place: impl FnOnce() -> MissingCells,
@@ -62,22 +64,15 @@ impl FileCells {
                 order: reader.whole().trailer().comparator,
                 losses: losses.clone(),
                 place: place(),
-                stop: None,
+                stop: range.stop.clone(),
                 first,
                 last: Vec::new(),
                 last_row: None,
                 trace: ReadTrace::default(),
             })
         });
+        let scanner = range.end(reader.scanner(Caching::Bypass));
         Self { scanner, sequence, passed_filter: false, beyond_damage }
-    }
-
-    /// Sets the row before which the scanner ends, so that damage there does not count as a loss of later rows.
-    pub(super) fn until(mut self, stop: Option<&[u8]>) -> Self {
-        if let Some(beyond) = &mut self.beyond_damage {
-            beyond.stop = stop.map(<[u8]>::to_vec);
-        }
-        self
     }
 
     /// Sets whether a filter said that the file may have the only row of the scan.

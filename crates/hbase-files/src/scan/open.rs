@@ -7,7 +7,7 @@ use cells::rules::Rules;
 use cells::{RowsBetween, error_line};
 use filter::Seed;
 use sstable::lookup::{FilterQuestion, WantedCells};
-use sstable::{Caching, FileName, FilterAnswer, KeyRef, ReadTrace, RowProbe};
+use sstable::{FileName, FilterAnswer, ReadTrace, RowProbe};
 
 use super::damage::MissingCells;
 use super::file_cells::FileCells;
@@ -218,20 +218,14 @@ impl OpenFile {
 
     /// Returns a cursor without a position over the cells of the file before the end of a range.
     pub(super) fn cells(&self, plan: &ScanPlan, range: &RowRange) -> Source {
-        let mut scanner = self.reader.scanner(Caching::Bypass);
-        if let Some(stop) = &range.stop {
-            scanner = scanner.until(KeyRef::before_row(stop));
-        }
         let sequence = self.sequence.of_cells;
-        let cells =
-            FileCells::new(&self.reader, scanner, sequence, &plan.losses, || MissingCells {
-                region: self.region.to_string(),
-                family: self.family.to_vec(),
-                file: self.reader.whole().name().to_string(),
-                what: String::new(),
-                rows: RowsBetween::default(),
-            });
-        let bounded = cells.until(range.stop.as_deref());
-        Source::File(Box::new(bounded.passed_filter(self.passed_filter)))
+        let cells = FileCells::new(&self.reader, range, sequence, &plan.losses, || MissingCells {
+            region: self.region.to_string(),
+            family: self.family.to_vec(),
+            file: self.reader.whole().name().to_string(),
+            what: String::new(),
+            rows: RowsBetween::default(),
+        });
+        Source::File(Box::new(cells.passed_filter(self.passed_filter)))
     }
 }

@@ -2,7 +2,9 @@
 
 use cells::RowsBetween;
 use sstable::lookup::RowBounds;
-use sstable::{Comparator, Reader};
+use sstable::{Comparator, KeyRef, Reader};
+
+use crate::table::CellScanner;
 
 /// The rows of a scan, or of a part of it.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -14,6 +16,14 @@ pub(super) struct RowRange {
 }
 
 impl RowRange {
+    /// Makes a scanner end with the range.
+    pub(super) fn end(&self, scanner: CellScanner) -> CellScanner {
+        match &self.stop {
+            Some(stop) => scanner.until(KeyRef::before_row(stop)),
+            None => scanner,
+        }
+    }
+
     /// Returns whether a row is before the end of the range.
     pub(super) fn ends_after(&self, row: &[u8], order: Comparator) -> bool {
         self.stop.as_deref().is_none_or(|stop| order.compare_rows(row, stop).is_lt())

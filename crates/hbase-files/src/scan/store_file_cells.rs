@@ -52,16 +52,15 @@ impl StoreFileCells {
         let ends_inside = file.last_row().is_some_and(|last| !range.ends_after(last, order));
         let has_columns = scan.families.iter().any(|wanted| !wanted.qualifiers.is_empty());
         // Another thread prefetches only if the scan reads to the end of the file.
-        let mut scanner = if ends_inside || has_columns {
+        let unbounded = if ends_inside || has_columns {
             reader.scanner(Caching::Bypass)
         } else {
             reader.bulk_scanner()
         };
-        match (&scan.row, &range.stop) {
-            (Some(row), _) => scanner = scanner.until(KeyRef::after_row(row)),
-            (None, Some(stop)) => scanner = scanner.until(KeyRef::before_row(stop)),
-            (None, None) => {}
-        }
+        let mut scanner = match &scan.row {
+            Some(row) => unbounded.until(KeyRef::after_row(row)),
+            None => range.end(unbounded),
+        };
         if range.overlaps(file, order) {
             seek_to_start(&mut scanner, &range)?;
         }
@@ -77,10 +76,8 @@ impl StoreFileCells {
     /// If the file is damaged or cannot be read.
     pub fn open_in_full(reader: &StoreFileReader, scan: &TableScan) -> sstable::Result<Self> {
         let order = reader.whole().trailer().comparator;
-        let (range, mut scanner) = (scan.row_range(order), reader.bulk_scanner());
-        if let Some(stop) = &range.stop {
-            scanner = scanner.until(KeyRef::before_row(stop));
-        }
+        let range = scan.row_range(order);
+        let mut scanner = range.end(reader.bulk_scanner());
         seek_to_start(&mut scanner, &range)?;
         Ok(Self::new(scanner, order, scan, true))
     }
