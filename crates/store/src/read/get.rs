@@ -55,7 +55,8 @@ impl ReadView {
         let mut report = GetReport { families: Some(Vec::new()), ..GetReport::default() };
         let cells = self.read(get, Some(&mut report))?;
         let GetReport { trace, families } = report;
-        Ok(Explanation { cells, trace, families: families.unwrap_or_default() })
+        let families = families.expect("the report was made with a list of families");
+        Ok(Explanation { cells, trace, families })
     }
 
     /// Answers a get, one family after the other, and adds to the report, if one is wanted.
@@ -115,7 +116,7 @@ impl ReadView {
     ///
     /// The gets are sorted by row, so that gets of the same filter partition or block follow each
     /// other. They run in batches whose cache misses overlap.
-    pub(crate) fn multi_get(&self, gets: &[Get]) -> Result<Vec<(Vec<Cell>, ReadTrace)>> {
+    pub(crate) fn multi_get(&self, gets: &[Get]) -> Result<Vec<Vec<Cell>>> {
         if gets.iter().any(|get| !get.is_sorted) {
             let sorted: Vec<_> = gets.iter().map(Get::sorted).collect();
             return self.multi_get(&sorted);
@@ -125,8 +126,7 @@ impl ReadView {
         order.sort_unstable_by(|(left_head, left), (right_head, right)| {
             left_head.cmp(right_head).then_with(|| gets[*left].row.cmp(&gets[*right].row))
         });
-        let mut answers = Vec::new();
-        answers.resize_with(gets.len(), <(Vec<Cell>, ReadTrace)>::default);
+        let mut answers = vec![Vec::new(); gets.len()];
         for batch in order.chunks(BATCH_MAX) {
             let mut family_gets = Vec::with_capacity(BATCH_MAX);
             for &(_, at) in batch {
@@ -148,9 +148,7 @@ impl ReadView {
             }
             begin_together(reads.iter_mut().map(|read| &mut read.lookup));
             for (FamilyGet { at, .. }, mut read) in family_gets.iter().zip(reads) {
-                let (cells, trace) = &mut answers[*at];
-                read.finish(&mut |cell| push(cells, cell))?;
-                trace.add(read.lookup.trace());
+                read.finish(&mut |cell| push(&mut answers[*at], cell))?;
             }
         }
         Ok(answers)

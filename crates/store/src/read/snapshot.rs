@@ -57,8 +57,7 @@ impl Snapshot {
     ///
     /// As for [`Store::multi_get`](crate::Store::multi_get).
     pub fn multi_get(&self, gets: &[Get]) -> Result<Vec<Vec<Cell>>> {
-        let answers = self.view.multi_get(gets)?;
-        Ok(answers.into_iter().map(|(cells, _)| cells).collect())
+        self.view.multi_get(gets)
     }
 
     /// Returns the visible cells of one row, and explains for each file whether it was read or why it

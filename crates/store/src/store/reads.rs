@@ -83,8 +83,7 @@ impl Store {
     ///
     /// As for [`get`](Self::get); one failed get fails the call.
     pub fn multi_get(&self, gets: &[Get]) -> Result<Vec<Vec<Cell>>> {
-        let answers = self.view().multi_get(gets)?;
-        Ok(answers.into_iter().map(|(cells, _)| cells).collect())
+        self.view().multi_get(gets)
     }
 
     /// Reads cells of one row, and explains for each file whether it was read or why it was
