@@ -163,6 +163,11 @@ impl Error {
         Self::Invalid { what: what.into() }
     }
 
+    /// Returns the error for a lock whose holder panicked.
+    pub(crate) fn panicked() -> Self {
+        Self::Poisoned { why: "a thread of the store panicked".into() }
+    }
+
     /// Returns whether there was no space, no quota or no descriptor for a call.
     ///
     /// The call may succeed later. A failed sync is never a shortage: see

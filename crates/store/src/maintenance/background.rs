@@ -96,8 +96,7 @@ impl Maintenance {
     /// holder panicked.
     pub(super) fn take_flush_turn(&self) -> Result<MutexGuard<'_, ()>> {
         self.health.check_writable()?;
-        let panicked = |_| Error::Poisoned { why: "a thread of the store panicked".into() };
-        let turn = self.flush_turn.lock().map_err(panicked)?;
+        let turn = self.flush_turn.lock().map_err(|_| Error::panicked())?;
         self.health.check_writable()?;
         Ok(turn)
     }

@@ -136,7 +136,9 @@ impl StoreInner {
         let written = self.log.write_pending();
         let has_unlogged = self.log.writer().has_unlogged();
         // A full memstore that waits for its flush can have unlogged cells, too.
-        let Some(version) = self.catalog.version_if_usable() else { return written };
+        let Some(version) = self.catalog.version_if_usable() else {
+            return written.and(Err(Error::panicked()));
+        };
         let is_flushing = version.families.iter().any(|family| !family.flushing.is_empty());
         drop(version);
         if has_unlogged || is_flushing {

@@ -533,3 +533,17 @@ fn alter_family_waits_for_the_write_that_has_begun() {
     });
     assert_eq!(versions(), 3);
 }
+
+#[test]
+fn a_close_that_cannot_know_what_is_unwritten_is_an_error() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    store.create_family("f", FamilyOptions::default()).unwrap();
+    let put = Put::new("row").column("f", "q", "value");
+    store.write(put, Durability::Skip).unwrap();
+    let catalog = &store.inner.catalog;
+    let change = || catalog.publish_version(|_| panic!("a change of the version fails"));
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(change)).unwrap_err();
+    let error = store.close().unwrap_err();
+    assert!(matches!(error, Error::Poisoned { .. }), "{error}");
+}
